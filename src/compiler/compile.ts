@@ -4,6 +4,7 @@
  * emitted by the target (emit/) and put together as the steps of a program (steps/, program/). The runtime calls `compile`;
  * functions inside hand-written kernels (inline/) start from `rewrite` alone.
  */
+import { isPacked } from "../core/dtype.js";
 import { isUnaligned, repeatsAmong } from "../graph/contiguous-slice.js";
 import type { Node } from "../graph/node.js";
 import { part } from "../graph/primitives/bundle.js";
@@ -22,6 +23,7 @@ import { expandComposites } from "./rewrite/expand.js";
 import { chooseImplementations } from "./rewrite/implementations.js";
 import { copyLeaves } from "./rewrite/leaves.js";
 import { mergeEqual } from "./rewrite/merge-equal.js";
+import { packed } from "./rewrite/packed.js";
 import { dropRecomputeMarks } from "./rewrite/recompute.js";
 import { separateRoots } from "./rewrite/separate-roots.js";
 import { splitReductions } from "./rewrite/split-reductions.js";
@@ -55,8 +57,13 @@ export function compile<Code>(
   recordable: Recordable | null = null,
   shared = new SharedKernels<Code>(),
 ): Program<Code> {
+<<<<<<< HEAD
   const assembly = new Assembly(target, load, recordable, shared, compileBody);
   const graph = rewrite(roots, given, target.profile.tiles);
+=======
+  const assembly = new Assembly(target, load, recordable, compileBody);
+  const graph = rewrite(roots, given, target.profile.tiles, true);
+>>>>>>> 358c3c6c7936b18faa0f21e64891d3ca37f60e0f
   const leafSlots = slotsOfLeaves(graph.leaves, given, target.profile.alignment);
   const steps = compileGraph(assembly, graph, leafSlots, (root) => assembly.make(graph.roots[root], root));
   const leaves = graph.leaves.map(({ shape, dtype }) => ({ shape, dtype }));
@@ -82,11 +89,18 @@ interface RewrittenGraph {
   readonly stored: ReadonlySet<Node>;
 }
 
-/** Graph → graph. */
-export function rewrite(roots: readonly Node[], given: readonly Node[], tiles: TileProfile): RewrittenGraph {
-  const { copies, memory } = copyLeaves(given);
+/** Graph → graph. `arePacked`: leaves and roots are tensors, in which integers narrower than a byte are packed. */
+export function rewrite(
+  roots: readonly Node[],
+  given: readonly Node[],
+  tiles: TileProfile,
+  arePacked = false,
+): RewrittenGraph {
+  const { copies, memory } = copyLeaves(given, arePacked);
   const expanded = expandComposites(roots, copies, tiles);
-  const real = removeComplex(expanded);
+  const real = removeComplex(expanded).map((root) =>
+    arePacked && isPacked(root.dtype) ? packed(root, root.dtype) : root,
+  );
   const single = mergeEqual(real);
   const attentive = findAttention(single.roots, tiles);
   const chosen = chooseImplementations(attentive, tiles);

@@ -4,12 +4,14 @@
  *
  * - integer to integer wraps: the low bits are kept, as in NumPy
  * - float to integer drops the fraction and saturates; NaN becomes 0 (as WebAssembly's trunc_sat and XLA do)
- * - to a float rounds to nearest, ties to even; too large becomes infinity
+ * - to a float rounds to nearest, ties to even; too large becomes infinity, or NaN in f8e4m3, which has no infinity
  * - to bool asks whether the value differs from 0, so NaN is true
  * - complex to real takes the real part
  *
  * Constant folding and the test oracles call this; the compilers emit code that does the same.
  */
+
+import { decodeF8, encodeF8 } from "./byte-float.js";
 import { type Complex, DTYPES, type DType, isInteger, type Scalar, type ScalarOf } from "./dtype.js";
 import { decodeBf16, decodeF16, encodeBf16, encodeF16 } from "./half.js";
 
@@ -57,6 +59,9 @@ function complexIn(dtype: DType, value: Scalar): Complex {
 export function roundTo(dtype: DType, value: number | bigint): number {
   if (typeof value === "bigint") return roundTo(dtype, dtype === "f64" ? Number(value) : oddDouble(value));
   switch (dtype) {
+    case "f8e4m3":
+    case "f8e5m2":
+      return decodeF8(encodeF8(value, dtype), dtype);
     case "f16":
       return decodeF16(encodeF16(value));
     case "bf16":

@@ -10,9 +10,9 @@ import { shown } from "./shown.js";
 // biome-ignore format: rows by kind
 export const DTYPE_NAMES = [
   "bool",
-  "u8", "u16", "u32", "u64",
-  "i8", "i16", "i32", "i64",
-  "bf16", "f16", "f32", "f64",
+  "u2", "u4", "u8", "u16", "u32", "u64",
+  "i2", "i4", "i8", "i16", "i32", "i64",
+  "f8e4m3", "f8e5m2", "bf16", "f16", "f32", "f64",
   "c64", "c128",
 ] as const;
 
@@ -30,19 +30,25 @@ export interface Complex {
 export type Scalar = number | bigint | boolean | Complex;
 
 /**
- * The array that `data()` returns. bool is 0 or 1 per byte. f16 and bf16 come decoded, since JavaScript cannot compute
- * with their bits. Complex numbers are interleaved: real and imaginary part alternate, two entries per element.
+ * The array that `data()` returns. bool is 0 or 1 per byte. Integers narrower than a byte come one per entry. Floats
+ * narrower than 32 bits come decoded, since JavaScript cannot compute with their bits. Complex numbers are interleaved: real and imaginary part alternate, two entries per element.
  */
 interface DataArrays {
   bool: Uint8Array;
+  u2: Uint8Array;
+  u4: Uint8Array;
   u8: Uint8Array;
   u16: Uint16Array;
   u32: Uint32Array;
   u64: BigUint64Array;
+  i2: Int8Array;
+  i4: Int8Array;
   i8: Int8Array;
   i16: Int16Array;
   i32: Int32Array;
   i64: BigInt64Array;
+  f8e4m3: Float32Array;
+  f8e5m2: Float32Array;
   bf16: Float32Array;
   f16: Float32Array;
   f32: Float32Array;
@@ -51,8 +57,23 @@ interface DataArrays {
   c128: Float64Array;
 }
 
-/** The array over the bytes in memory and in files: as DataArrays, except that f16 and bf16 are their bit patterns. */
-interface StorageArrays extends Omit<DataArrays, "f16" | "bf16"> {
+/** Dtypes whose elements are narrower than a byte. */
+export type PackedDType = "u2" | "u4" | "i2" | "i4";
+/** Dtypes that JavaScript has no arrays for: their storage holds bit patterns. */
+export type NarrowFloat = "f8e4m3" | "f8e5m2" | "bf16" | "f16";
+
+/**
+ * The array over the bytes in memory and in files: as DataArrays, except that narrow floats are their bit patterns, and
+ * integers narrower than a byte are packed: the first element of a byte has its lowest bits, as in ONNX. Bits of the last
+ * byte beyond the last element are 0.
+ */
+interface StorageArrays extends Omit<DataArrays, NarrowFloat | PackedDType> {
+  u2: Uint8Array;
+  u4: Uint8Array;
+  i2: Uint8Array;
+  i4: Uint8Array;
+  f8e4m3: Uint8Array;
+  f8e5m2: Uint8Array;
   bf16: Uint16Array;
   f16: Uint16Array;
 }
@@ -90,6 +111,7 @@ interface ArrayConstructor<A> {
 interface DTypeInfo<D extends DType = DType> {
   readonly name: D;
   readonly kind: DTypeKind;
+  /** Of an element by itself: 1 where several share a byte in tensors (bytes.ts counts those). */
   readonly bytes: number;
   readonly bits: number;
   /** Entries of the data array per element: 2 for complex, else 1. */
@@ -102,7 +124,10 @@ interface DTypeInfo<D extends DType = DType> {
   readonly epsilon: number;
   /** Smallest positive normal float; 0 for dtypes that are not floats. */
   readonly tiny: number;
-  /** NumPy's type string. bf16 is stored as two opaque bytes, as the ml_dtypes package does. */
+  /**
+   * NumPy's type string, that of the ml_dtypes package for dtypes which NumPy lacks: bf16 is two opaque bytes, f8e4m3 and the
+   * integers narrower than a byte are one opaque byte each.
+   */
   readonly numpy: string;
   /** The name in safetensors files; undefined where the format has none. */
   readonly safetensors: string | undefined;
@@ -113,7 +138,7 @@ interface DTypeInfo<D extends DType = DType> {
 /** A row of the table; the other entries are derived from it. */
 type Row<D extends DType> = [
   kind: DTypeKind,
-  bytes: number,
+  bits: number,
   numpy: string,
   safetensors: string | undefined,
   data: ArrayConstructor<TypedArrayOf<D>>,
@@ -122,25 +147,33 @@ type Row<D extends DType> = [
 
 // biome-ignore format: a table reads best in rows
 const ROWS: { [D in DType]: Row<D> } = {
-  bool: ["bool",    1,  "|b1",  "BOOL",    Uint8Array],
-  u8:   ["uint",    1,  "|u1",  "U8",      Uint8Array],
-  u16:  ["uint",    2,  "<u2",  "U16",     Uint16Array],
-  u32:  ["uint",    4,  "<u4",  "U32",     Uint32Array],
-  u64:  ["uint",    8,  "<u8",  "U64",     BigUint64Array],
-  i8:   ["int",     1,  "|i1",  "I8",      Int8Array],
-  i16:  ["int",     2,  "<i2",  "I16",     Int16Array],
-  i32:  ["int",     4,  "<i4",  "I32",     Int32Array],
-  i64:  ["int",     8,  "<i8",  "I64",     BigInt64Array],
-  bf16: ["float",   2,  "<V2",  "BF16",    Float32Array, Uint16Array],
-  f16:  ["float",   2,  "<f2",  "F16",     Float32Array, Uint16Array],
-  f32:  ["float",   4,  "<f4",  "F32",     Float32Array],
-  f64:  ["float",   8,  "<f8",  "F64",     Float64Array],
-  c64:  ["complex", 8,  "<c8",  "C64",     Float32Array],
-  c128: ["complex", 16, "<c16", undefined, Float64Array],
+  bool:   ["bool",    8,   "|b1",  "BOOL",    Uint8Array],
+  u2:     ["uint",    2,   "<V1",  undefined, Uint8Array, Uint8Array],
+  u4:     ["uint",    4,   "<V1",  undefined, Uint8Array, Uint8Array],
+  u8:     ["uint",    8,   "|u1",  "U8",      Uint8Array],
+  u16:    ["uint",    16,  "<u2",  "U16",     Uint16Array],
+  u32:    ["uint",    32,  "<u4",  "U32",     Uint32Array],
+  u64:    ["uint",    64,  "<u8",  "U64",     BigUint64Array],
+  i2:     ["int",     2,   "<V1",  undefined, Int8Array, Uint8Array],
+  i4:     ["int",     4,   "<V1",  undefined, Int8Array, Uint8Array],
+  i8:     ["int",     8,   "|i1",  "I8",      Int8Array],
+  i16:    ["int",     16,  "<i2",  "I16",     Int16Array],
+  i32:    ["int",     32,  "<i4",  "I32",     Int32Array],
+  i64:    ["int",     64,  "<i8",  "I64",     BigInt64Array],
+  f8e4m3: ["float",   8,   "<V1",  "F8_E4M3", Float32Array, Uint8Array],
+  f8e5m2: ["float",   8,   "<f1",  "F8_E5M2", Float32Array, Uint8Array],
+  bf16:   ["float",   16,  "<V2",  "BF16",    Float32Array, Uint16Array],
+  f16:    ["float",   16,  "<f2",  "F16",     Float32Array, Uint16Array],
+  f32:    ["float",   32,  "<f4",  "F32",     Float32Array],
+  f64:    ["float",   64,  "<f8",  "F64",     Float64Array],
+  c64:    ["complex", 64,  "<c8",  "C64",     Float32Array],
+  c128:   ["complex", 128, "<c16", undefined, Float64Array],
 };
 
 /** Bits of the exponent and of the stored fraction of each float format. */
 const FLOAT_FORMATS = {
+  f8e4m3: [4, 3],
+  f8e5m2: [5, 2],
   bf16: [8, 7],
   f16: [5, 10],
   f32: [8, 23],
@@ -154,12 +187,11 @@ export const DTYPES: { readonly [D in DType]: DTypeInfo<D> } = Object.fromEntrie
 ) as unknown as { [D in DType]: DTypeInfo<D> };
 
 function describe(name: DType): DTypeInfo {
-  const [kind, bytes, numpy, safetensors, dataArray, storageArray = dataArray] = ROWS[name] as Row<DType>;
-  const bits = bytes * 8;
+  const [kind, bits, numpy, safetensors, dataArray, storageArray = dataArray] = ROWS[name] as Row<DType>;
   return {
     name,
     kind,
-    bytes,
+    bytes: Math.ceil(bits / 8),
     bits,
     lanes: kind === "complex" ? 2 : 1,
     signed: kind !== "bool" && kind !== "uint",
@@ -175,7 +207,8 @@ function limits(name: DType, kind: DTypeKind, bits: number): Pick<DTypeInfo, "mi
   if (kind === "float" || kind === "complex") {
     const [exponent, fraction] = FLOAT_FORMATS[name as keyof typeof FLOAT_FORMATS];
     const bias = 2 ** (exponent - 1) - 1;
-    const max = (2 - 2 ** -fraction) * 2 ** bias;
+    // f8e4m3 has no infinities: its largest exponent is one more, and all ones there are NaN.
+    const max = name === "f8e4m3" ? (2 - 2 ** (1 - fraction)) * 2 ** (bias + 1) : (2 - 2 ** -fraction) * 2 ** bias;
     return { min: -max, max, epsilon: 2 ** -fraction, tiny: 2 ** (1 - bias) };
   }
   if (kind === "bool") return { min: 0, max: 1, epsilon: 0, tiny: 0 };
@@ -192,7 +225,7 @@ export function isDType(name: unknown): name is DType {
 // biome-ignore format: pairs
 const OTHER_NAMES: Readonly<Record<string, DType>> = {
   boolean: "bool", byte: "u8", int: "i32", long: "i64", half: "f16", bfloat16: "bf16", float: "f32", single: "f32",
-  double: "f64", complex: "c64",
+  double: "f64", complex: "c64", f8_e4m3fn: "f8e4m3", f8_e4m3: "f8e4m3", f8_e5m2: "f8e5m2",
 };
 
 /** The dtype that another library's name stands for: "float32" for f32. */
@@ -214,10 +247,24 @@ export function checkDType(name: unknown, operation: string): DType {
 
 export const isInteger = (dtype: DType): boolean => DTYPES[dtype].kind === "int" || DTYPES[dtype].kind === "uint";
 
+/** Whether several elements share a byte of a tensor's memory. */
+export const isPacked = (dtype: DType): dtype is PackedDType => DTYPES[dtype].bits < 8;
+
+export const isByteFloat = (dtype: DType): dtype is "f8e4m3" | "f8e5m2" => isFloat(dtype) && DTYPES[dtype].bits === 8;
+
+/** Floats of fewer than 32 bits: computed in f32, and rounded once per operation. */
+export const isNarrowFloat = (dtype: DType): dtype is NarrowFloat => isFloat(dtype) && DTYPES[dtype].bits < 32;
+
 /** The dtype of positions among `count` elements: i32 where it suffices, else i64. */
 export const positionDType = (count: number): "i32" | "i64" => (count > 2 ** 31 - 1 ? "i64" : "i32");
 
 export const isFloat = (dtype: DType): boolean => DTYPES[dtype].kind === "float";
+
+/** What no number of a dtype is below or above: -∞ and ∞ of floats that have them, else the ends of the range. */
+export const lowestOf = (dtype: DType): number | bigint => (hasInfinity(dtype) ? -Infinity : DTYPES[dtype].min);
+export const highestOf = (dtype: DType): number | bigint => (hasInfinity(dtype) ? Infinity : DTYPES[dtype].max);
+
+const hasInfinity = (dtype: DType): boolean => isFloat(dtype) && dtype !== "f8e4m3";
 
 export const isComplex = (dtype: DType): dtype is "c64" | "c128" => DTYPES[dtype].kind === "complex";
 

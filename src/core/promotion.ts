@@ -8,24 +8,29 @@ import { checkDType, DTYPES, type DType, defaultDType, isDType, isInteger, type 
 import { ArgumentError, DTypeError } from "./errors.js";
 import { remedyForTensor, shown } from "./shown.js";
 
-/** Weak integer, float and complex: values whose kind is known and whose width is left to the other operands. */
-type Weak = "i*" | "f*" | "c*";
+/**
+ * Weak integer, float and complex: values whose kind is known and whose width is left to the other operands. f8* is where
+ * the two 8-bit floats meet: both fit bf16 and f16, and another operand may say which.
+ */
+type Weak = "i*" | "f*" | "c*" | "f8*";
 type Node = DType | Weak;
 
 // biome-ignore format: the lattice reads best by rows
 const WIDER: { readonly [N in Node]: readonly Node[] } = {
   bool: ["i*"],
-  "i*": ["u8", "i8"],
+  "i*": ["u2", "i2"],
+  u2: ["u4", "i4"], u4: ["u8", "i8"], i2: ["i4"], i4: ["i8"],
   u8: ["u16", "i16"], u16: ["u32", "i32"], u32: ["u64", "i64"], u64: ["f*"],
   i8: ["i16"], i16: ["i32"], i32: ["i64"], i64: ["f*"],
-  "f*": ["bf16", "f16", "c*"],
+  "f*": ["f8e4m3", "f8e5m2", "c*"],
+  f8e4m3: ["f8*"], f8e5m2: ["f8*"], "f8*": ["bf16", "f16"],
   bf16: ["f32"], f16: ["f32"], f32: ["f64", "c64"], f64: ["c128"],
   "c*": ["c64"],
   c64: ["c128"], c128: [],
 };
 
 /** The dtype of a weak node when no other operand decides. */
-const DEFAULTS = { "i*": "i32", "f*": "f32", "c*": "c64" } as const;
+const DEFAULTS = { "i*": "i32", "f*": "f32", "c*": "c64", "f8*": "f16" } as const;
 
 const NODES = Object.keys(WIDER) as Node[];
 const JOINS = joinsOf(WIDER);

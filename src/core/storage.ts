@@ -3,10 +3,12 @@
  * bytes on the device or in a file (little-endian, row-major). Aligned bytes are viewed, others copied.
  * Tensor creation and reading, files and printing call this.
  */
+import { type ByteFloat, decodeF8Array, encodeF8 } from "./byte-float.js";
 import {
   type Complex,
   DTYPES,
   type DType,
+  isPacked,
   type Scalar,
   type ScalarOf,
   type StorageArrayOf,
@@ -14,6 +16,7 @@ import {
 } from "./dtype.js";
 import { DTypeError, SizeMismatchError } from "./errors.js";
 import { decodeBf16Array, decodeF16Array, encodeBf16, encodeF16 } from "./half.js";
+import { packIntegers, unpackIntegers } from "./packed.js";
 import { checkScalar, fitsDType } from "./promotion.js";
 import { shown } from "./shown.js";
 
@@ -29,12 +32,28 @@ function storageOf<D extends DType>(bytes: Uint8Array, dtype: D): StorageArrayOf
   return new storageArray(aligned.buffer, aligned.byteOffset, aligned.byteLength / width) as StorageArrayOf<D>;
 }
 
-/** The array that `data()` returns for these bytes; f16 and bf16 are decoded, all else is as storageOf. */
-export function dataOf<D extends DType>(bytes: Uint8Array, dtype: D): TypedArrayOf<D> {
+/**
+ * The array that `data()` returns for these bytes: narrow floats are decoded, packed integers unpacked, all else is as
+ * storageOf. `count`: the elements, where the last byte may hold fewer than fit.
+ */
+export function dataOf<D extends DType>(bytes: Uint8Array, dtype: D, count?: number): TypedArrayOf<D> {
   const storage = storageOf<DType>(bytes, dtype);
-  if (dtype === "f16") return decodeF16Array(storage as Uint16Array) as TypedArrayOf<D>;
-  if (dtype === "bf16") return decodeBf16Array(storage as Uint16Array) as TypedArrayOf<D>;
-  return storage as TypedArrayOf<D>;
+  return decoded(storage, dtype, count ?? (8 * bytes.byteLength) / DTYPES[dtype].bits) as TypedArrayOf<D>;
+}
+
+function decoded(storage: StorageArrayOf, dtype: DType, count: number): TypedArrayOf {
+  if (isPacked(dtype)) return unpackIntegers(storage as Uint8Array, dtype, count);
+  switch (dtype) {
+    case "f16":
+      return decodeF16Array(storage as Uint16Array);
+    case "bf16":
+      return decodeBf16Array(storage as Uint16Array);
+    case "f8e4m3":
+    case "f8e5m2":
+      return decodeF8Array(storage as Uint8Array, dtype);
+    default:
+      return storage;
+  }
 }
 
 /** The bytes under a typed array, not copied. */
@@ -47,11 +66,11 @@ export function viewBytes(array: ArrayBufferView): Uint8Array {
  * rounded; an integer out of range, or NaN for an integer, is a DTypeError.
  */
 export function encodeValues(values: ArrayLike<Scalar>, dtype: DType, operation: string): Uint8Array {
-  const { storageArray, lanes } = DTYPES[dtype];
-  const storage = new storageArray(values.length * lanes);
+  const { storageArray, dataArray, lanes } = DTYPES[dtype];
+  const storage = isPacked(dtype) ? new dataArray(values.length) : new storageArray(values.length * lanes);
   const store = writers[dtype] as Writer;
   for (let i = 0; i < values.length; i++) store(storage as Writable, i, values[i], dtype, operation);
-  return viewBytes(storage);
+  return isPacked(dtype) ? packIntegers(storage as Int8Array, dtype) : viewBytes(storage);
 }
 
 type Writable = { [index: number]: number | bigint };
@@ -75,6 +94,9 @@ const writeF16: Writer = (out, i, value, dtype, operation) => {
 const writeBf16: Writer = (out, i, value, dtype, operation) => {
   out[i] = encodeBf16(Number(real(value, dtype, operation)));
 };
+const writeF8: Writer = (out, i, value, dtype, operation) => {
+  out[i] = encodeF8(Number(real(value, dtype, operation)), dtype as ByteFloat);
+};
 const writeComplex: Writer = (out, i, value, dtype, operation) => {
   const isPair = typeof value === "object" && value !== null;
   out[2 * i] = isPair ? value.re : Number(real(value, dtype, operation));
@@ -84,9 +106,9 @@ const writeComplex: Writer = (out, i, value, dtype, operation) => {
 // biome-ignore format: a table reads best in rows
 const writers: { readonly [D in DType]: Writer } = {
   bool: writeBool,
-  u8: writeInt, u16: writeInt, u32: writeInt, u64: writeBigInt,
-  i8: writeInt, i16: writeInt, i32: writeInt, i64: writeBigInt,
-  bf16: writeBf16, f16: writeF16, f32: writeFloat, f64: writeFloat,
+  u2: writeInt, u4: writeInt, u8: writeInt, u16: writeInt, u32: writeInt, u64: writeBigInt,
+  i2: writeInt, i4: writeInt, i8: writeInt, i16: writeInt, i32: writeInt, i64: writeBigInt,
+  f8e4m3: writeF8, f8e5m2: writeF8, bf16: writeBf16, f16: writeF16, f32: writeFloat, f64: writeFloat,
   c64: writeComplex, c128: writeComplex,
 };
 

@@ -3,8 +3,8 @@
  * kernel: a program takes it as a leaf and gets its start when it runs. Minibatches at a hundred positions are one program,
  * and a slice that is asked for is a view. The program table, the compiler and the backends call this.
  */
-import { bytesOf } from "../core/bytes.js";
-import { DTYPES } from "../core/dtype.js";
+import { tensorBytes } from "../core/bytes.js";
+import { DTYPES, isPacked } from "../core/dtype.js";
 import { sameShape, sizeOf } from "../core/shape.js";
 import type { Node } from "./node.js";
 
@@ -26,7 +26,9 @@ export function contiguousSliceOf(node: Node): ContiguousSlice | null {
     start += begin;
     [source] = source.inputs;
   }
-  return { source, start: start * DTYPES[node.dtype].bytes };
+  const bytes = (start * DTYPES[node.dtype].bits) / 8;
+  // Packed elements are read by words of 32 bits.
+  return isPacked(node.dtype) && bytes % 4 !== 0 ? null : { source, start: bytes };
 }
 
 /**
@@ -46,7 +48,7 @@ const isPart = ({ storage, primitive }: Node): boolean => storage === null && pr
 
 /** Whether a leaf starts off the alignment of vector loads. A leaf shorter than a vector does not count. */
 export function isUnaligned(leaf: Node, alignment: number): boolean {
-  if (!isPart(leaf) || bytesOf(leaf) < alignment) return false;
+  if (!isPart(leaf) || tensorBytes(leaf) < alignment) return false;
   return (contiguousSliceOf(leaf) as ContiguousSlice).start % alignment !== 0;
 }
 

@@ -3,7 +3,7 @@
  *
  * Operands of elementwise functions have one shape and dtype; a number stands for itself everywhere.
  */
-import { type DType, isFloat } from "../core/dtype.js";
+import { type DType, isFloat, isNarrowFloat } from "../core/dtype.js";
 import { type Shape, sizeOf } from "../core/shape.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "./build.js";
 import type { Node } from "./node.js";
@@ -245,7 +245,7 @@ export function matmul(a: Node, b: Node): Node {
 /** Adds rows of updates [m, inner] to rows of x [n, inner] at positions [m]; positions outside 0 … n - 1 are skipped. */
 export function scatterAdd(x: Node, positions: Node, updates: Node): Node {
   if (sizeOf(x.shape) === 0 || sizeOf(updates.shape) === 0) return x;
-  if (x.dtype === "f16" || x.dtype === "bf16") {
+  if (isNarrowFloat(x.dtype)) {
     return castNode(scatterAdd(castNode(x, "f32"), positions, castNode(updates, "f32")), x.dtype);
   }
   return makeNode(scatterPrimitive, [x, positions, updates], { op: "add" }, x.device);

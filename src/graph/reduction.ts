@@ -6,7 +6,7 @@
  * the sweeps of reductions find it. A method of that name on Tensor is written in tensor/methods/reductions.ts.
  */
 import { castScalar, roundTo } from "../core/cast.js";
-import { DTYPES, type DType, type DTypeKind, isFloat } from "../core/dtype.js";
+import { type DType, type DTypeKind, highestOf, isFloat, isNarrowFloat, lowestOf } from "../core/dtype.js";
 import type { Node } from "./node.js";
 import * as E from "./primitives/elementwise.js";
 import type { GraphOps } from "./vocabulary.js";
@@ -64,9 +64,6 @@ const BOOL: readonly DTypeKind[] = ["bool"];
 /** Copies change nothing. */
 const idempotent: Copies = { ofValue: (value) => value, ofResult: () => (_g, once) => once };
 
-const lowest = (dtype: DType): PlainScalar => (isFloat(dtype) ? -Infinity : DTYPES[dtype].min);
-const highest = (dtype: DType): PlainScalar => (isFloat(dtype) ? Infinity : DTYPES[dtype].max);
-
 /** A whole number as an integer dtype holds it: its low bits. */
 const wrapped = (value: bigint, dtype: DType): PlainScalar => castScalar(value, dtype, dtype) as PlainScalar;
 
@@ -92,8 +89,8 @@ export const REDUCTIONS = {
     copies: {
       ofValue: (value, count, dtype) =>
         isFloat(dtype) ? roundTo(dtype, Number(value) * count + 0) : wrapped(BigInt(value) * BigInt(count), dtype),
-      // Half floats cannot hold the count.
-      ofResult: (count, dtype) => (isFloat(dtype) && DTYPES[dtype].bytes < 4 ? null : (g, once) => g.mul(once, count)),
+      // Narrow floats cannot hold the count.
+      ofResult: (count, dtype) => (isNarrowFloat(dtype) ? null : (g, once) => g.mul(once, count)),
     },
     isExact: false,
     isSymmetric: true,
@@ -123,8 +120,8 @@ export const REDUCTIONS = {
     kinds: REAL,
     combine: "max",
     elementwise: E.maximum,
-    identity: lowest,
-    neutral: lowest,
+    identity: lowestOf,
+    neutral: lowestOf,
     copies: idempotent,
     isExact: true,
     isSymmetric: false,
@@ -136,8 +133,8 @@ export const REDUCTIONS = {
     kinds: REAL,
     combine: "min",
     elementwise: E.minimum,
-    identity: highest,
-    neutral: highest,
+    identity: highestOf,
+    neutral: highestOf,
     copies: idempotent,
     isExact: true,
     isSymmetric: false,

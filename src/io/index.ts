@@ -4,12 +4,13 @@
  */
 import { checkOptions, checkString, inOperation } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
+import type { DType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { IndexArgument } from "../core/slice.js";
 import { readNamed, writeNamed } from "../files/named-file.js";
 import { checkTensor, fromBytes, Tensor } from "../tensor/index.js";
-import { encodeNpy, rowMajor } from "./npy.js";
+import { encodeNpy, opaqueAs, rowMajor } from "./npy.js";
 import { readNpy } from "./npy-file.js";
 import { encodeNpz, type NpzReadOptions, npzArrays } from "./npz.js";
 import type { RawTensor } from "./raw-tensor.js";
@@ -33,11 +34,16 @@ async function toRaw(x: Tensor): Promise<RawTensor> {
   return { dtype: x.dtype, shape: [...x.shape], bytes: await x.bytes() };
 }
 
-/** The array in a .npy file. */
-export async function loadNpy(path: string, options: LoadOptions = {}): Promise<Tensor> {
+/**
+ * The array in a .npy file. NumPy has no names for some dtypes of ml_dtypes, and writes opaque bytes; `dtype` says what they
+ * are: "i4", "u4", "i2" or "u2", and f8e4m3 unless told.
+ */
+export async function loadNpy(path: string, options: LoadOptions & { readonly dtype?: DType } = {}): Promise<Tensor> {
   checkCount("io.loadNpy", 2, arguments);
-  checkLoading("loadNpy", path, options);
-  return toTensor("loadNpy", rowMajor(await readNpy(path)), options);
+  checkString("io.loadNpy", "the path", path);
+  checkOptions("io.loadNpy", options, { device: "text", dtype: "dtype" });
+  const array = rowMajor(await readNpy(path));
+  return toTensor("loadNpy", options.dtype ? opaqueAs(array, options.dtype, path) : array, options);
 }
 
 /** Writes a tensor as a .npy file of NumPy. */

@@ -1,13 +1,16 @@
 /**
  * NumPy's .npy format, versions 1 to 3 (NEP 1): a magic string, a header that is a Python dict, and the elements. Reads
  * every dtype Pumice has, in either byte order and in either memory order; writes what np.save writes, byte for byte.
- * bfloat16 has no name in NumPy: `<V2` (two opaque bytes) is read and written as bf16, as the ml_dtypes package does.
+ * What NumPy has no name for is written as the ml_dtypes package writes it: bf16 as `<V2`, two opaque bytes, f8e4m3 and the
+ * integers narrower than a byte as `<V1`, one byte each, f8e5m2 as `<f1`. `<V1` is read as f8e4m3 unless the caller knows better.
  * Object, string, date and structured arrays are refused. The io namespace and npz.ts call this.
  */
 import { tidyBytes } from "../core/bytes.js";
-import { DTYPE_NAMES, DTYPES, type DType } from "../core/dtype.js";
+import { DTYPE_NAMES, DTYPES, type DType, isPacked } from "../core/dtype.js";
 import { FormatError } from "../core/errors.js";
+import { packIntegers, unpackIntegers } from "../core/packed.js";
 import { formatShape, type Shape, sizeOf } from "../core/shape.js";
+import { viewBytes } from "../core/storage.js";
 import { type PythonLiteral, parsePythonLiteral } from "./python-literal.js";
 import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-tensor.js";
 
@@ -91,7 +94,9 @@ function parseShape(shape: PythonLiteral, what: string): number[] {
   });
 }
 
-const BY_CODE = new Map<string, DType>(DTYPE_NAMES.map((name) => [DTYPES[name].numpy.slice(1), name]));
+const BY_CODE = new Map<string, DType>(
+  DTYPE_NAMES.filter((name) => !isPacked(name)).map((name) => [DTYPES[name].numpy.slice(1), name]),
+);
 
 function parseDescription(descr: PythonLiteral, what: string): { dtype: DType; bigEndian: boolean } {
   if (typeof descr !== "string") {
@@ -176,6 +181,23 @@ function reordered(bytes: Uint8Array, shape: Shape, size: number): Uint8Array {
   return new Uint8Array(target.buffer);
 }
 
+/** An array of opaque bytes as the dtype that they are said to have. */
+export function opaqueAs(array: RawTensor, dtype: DType, what: string): RawTensor {
+  if (array.dtype === dtype) return array;
+  if (array.dtype !== "f8e4m3" || !isPacked(dtype)) {
+    throw new FormatError(
+      `${what}: the file says that its elements are ${array.dtype}, not ${dtype}; only elements of one opaque byte may be ` +
+        "said to be u2, u4, i2, i4 or f8e4m3. Read it as it is, and cast it.",
+    );
+  }
+  return { dtype, shape: array.shape, bytes: packIntegers(array.bytes, dtype) };
+}
+
+/** The elements as they stand in a file: packed integers take a byte each, with their sign. */
+export function npyBytes({ dtype, shape, bytes }: RawTensor): Uint8Array {
+  return isPacked(dtype) ? viewBytes(unpackIntegers(bytes, dtype, sizeOf(shape))) : bytes;
+}
+
 /** The bytes before the elements, as np.save writes them. */
 export function encodeNpyHeader(dtype: DType, shape: Shape, fortranOrder = false): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
@@ -199,6 +221,6 @@ export function encodeNpyHeader(dtype: DType, shape: Shape, fortranOrder = false
 
 /** A whole .npy file. */
 export function encodeNpy(tensor: RawTensor): Uint8Array {
-  const { dtype, shape, bytes } = checkRaw(tensor, "encodeNpy");
-  return concatBytes([encodeNpyHeader(dtype, shape), bytes]);
+  const raw = checkRaw(tensor, "encodeNpy");
+  return concatBytes([encodeNpyHeader(raw.dtype, raw.shape), npyBytes(raw)]);
 }

@@ -4,7 +4,7 @@
  */
 import { FormatError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
-import { decodeNpy, encodeNpyHeader, parseNpyHeader, rowMajor } from "./npy.js";
+import { decodeNpy, encodeNpyHeader, npyBytes, parseNpyHeader, rowMajor } from "./npy.js";
 import { checkRaw, concatBytes, type RawTensor } from "./raw-tensor.js";
 import { beginningOfZipEntry, readZipDirectory, readZipEntry, type ZipEntry } from "./zip-read.js";
 import { type ZipOptions, zipChunks } from "./zip-write.js";
@@ -69,8 +69,8 @@ export function* npzChunks(
 
 function* members(arrays: Iterable<readonly [name: string, tensor: RawTensor]>) {
   for (const [name, tensor] of arrays) {
-    const { dtype, shape, bytes } = checkRaw(tensor, `npz: "${name}"`);
-    yield { name: name + SUFFIX, chunks: [encodeNpyHeader(dtype, shape), bytes] };
+    const raw = checkRaw(tensor, `npz: "${name}"`);
+    yield { name: name + SUFFIX, chunks: [encodeNpyHeader(raw.dtype, raw.shape), npyBytes(raw)] };
   }
 }
 

@@ -3,7 +3,8 @@
  * files into these and back without knowing of tensors or devices; it never copies bytes that can be viewed. The checks on
  * sizes that every format needs are here.
  */
-import { DTYPES, type DType } from "../core/dtype.js";
+import { tensorBytes } from "../core/bytes.js";
+import type { DType } from "../core/dtype.js";
 import { FormatError, SizeMismatchError } from "../core/errors.js";
 import { checkShape, formatShape, productOf, type Shape, sizeOf } from "../core/shape.js";
 
@@ -34,7 +35,8 @@ export function fileByteLength(shape: Shape, bitsPerElement: number, what: strin
 /** A tensor about to be written, when its bytes fill its shape. */
 export function checkRaw(tensor: RawTensor, operation: string): RawTensor {
   checkShape(tensor.shape, operation);
-  const expected = sizeOf(tensor.shape, operation) * DTYPES[tensor.dtype].bytes;
+  sizeOf(tensor.shape, operation);
+  const expected = tensorBytes(tensor);
   if (tensor.bytes.byteLength === expected) return tensor;
   throw new SizeMismatchError(
     `${operation}: ${tensor.dtype} of shape ${formatShape(tensor.shape)} takes ${expected} bytes, ` +

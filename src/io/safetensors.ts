@@ -5,7 +5,7 @@
  * breaks one is a FormatError before anything is read or allocated by it. safetensors-file.ts reads by parts, the io
  * namespace wraps both.
  */
-import { DTYPE_NAMES, DTYPES, type DType } from "../core/dtype.js";
+import { DTYPE_NAMES, DTYPES, type DType, isPacked } from "../core/dtype.js";
 import { ArgumentError, DTypeError, FormatError } from "../core/errors.js";
 import { formatShape, type Shape } from "../core/shape.js";
 import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-tensor.js";
@@ -25,7 +25,7 @@ const BITS = new Map<string, number>([
     const { safetensors, bits } = DTYPES[name];
     return safetensors ? [[safetensors, bits]] : [];
   }),
-  ...["F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"].map((name): [string, number] => [name, 8]),
+  ...["F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"].map((name): [string, number] => [name, 8]),
   ["F6_E2M3", 6],
   ["F6_E3M2", 6],
   ["F4", 4],
@@ -40,7 +40,7 @@ const BY_NAME = new Map<string, DType>(
 
 export interface SafetensorsEntry {
   readonly name: string;
-  /** Undefined where Pumice has no counterpart, as for the 8-bit floats. */
+  /** Undefined where Pumice has no counterpart, as for the 4-bit floats. */
   readonly dtype: DType | undefined;
   /** The dtype as the file calls it. */
   readonly storedAs: string;
@@ -189,7 +189,10 @@ export function* safetensorsChunks(
     if (name === METADATA) throw new ArgumentError(`safetensors: no tensor can be called ${METADATA}.`);
     if (!safetensors) {
       throw new DTypeError(
-        `safetensors: "${name}" is ${tensor.dtype}, which the format lacks; store its real and imaginary parts as f64.`,
+        `safetensors: "${name}" is ${tensor.dtype}, which the format lacks; ` +
+          (isPacked(tensor.dtype)
+            ? `cast it to ${DTYPES[tensor.dtype].signed ? "i8" : "u8"}, or store its bytes() as u8.`
+            : "store its real and imaginary parts as f64."),
       );
     }
     return { name, storedAs: safetensors, ...checkRaw(tensor, `safetensors: "${name}"`) };

@@ -2,6 +2,7 @@
 
 import { checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
+import { BYTE_FORMATS } from "../core/byte-float.js";
 import type { DType } from "../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../core/errors.js";
 import { checkShape, type Shape, sizeOf } from "../core/shape.js";
@@ -78,6 +79,16 @@ export function unitFloats(words: RandomWords, dtype: DType, operation: string, 
         .rightShift(1)
         .cast("bf16")
         .mul(end * 2 ** -7);
+    case "f8e4m3":
+    case "f8e5m2": {
+      const { fractionBits } = BYTE_FORMATS[dtype];
+      return words
+        .folded()
+        .bitwiseAnd(0xff)
+        .rightShift(8 - fractionBits)
+        .cast(dtype)
+        .mul(end * 2 ** -fractionBits);
+    }
     default:
       throw new DTypeError(`random.${operation}: ${dtype} is no float; use f16, bf16, f32 or f64.`);
   }

@@ -8,8 +8,12 @@ import { type KernelStep, kernelsOf, type Program } from "../compiler/program/pr
 import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
 import type { Target } from "../compiler/target/target.js";
+<<<<<<< HEAD
 import { bytesOf } from "../core/bytes.js";
 import type { DType } from "../core/dtype.js";
+=======
+import { tensorBytes } from "../core/bytes.js";
+>>>>>>> 358c3c6c7936b18faa0f21e64891d3ca37f60e0f
 import { OutOfMemoryError } from "../core/errors.js";
 import { type ProgramCache, programCache } from "../engines/disk/program-cache.js";
 import { sha256 } from "../engines/disk/sha256.js";
@@ -229,7 +233,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private findInMemory(node: Node): boolean {
     const slice = contiguousSliceOf(node);
     if (!slice) return false;
-    node.realize(this.sliced(slice.source.storage as unknown as M, slice.start, bytesOf(node)));
+    node.realize(this.sliced(slice.source.storage as unknown as M, slice.start, tensorBytes(node)));
     return true;
   }
 
@@ -250,7 +254,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** A value that no memory holds fails here, with figures, and not in a compiler that counts in 32 bits. */
   private checkFits(node: Node): void {
-    const byteLength = bytesOf(node);
+    const byteLength = tensorBytes(node);
     if (byteLength >= 2 ** 31) this.engine.allocUninitialized(byteLength).dispose();
   }
 

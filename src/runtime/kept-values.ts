@@ -7,7 +7,7 @@
  * that position at once. So does a graph of another form whose root is reached in the same way from such a value: the
  * second step of a loop, where the first one began with something that was still to be computed.
  */
-import { bytesOf } from "../core/bytes.js";
+import { tensorBytes } from "../core/bytes.js";
 import { sameShape } from "../core/shape.js";
 import { sourceOf } from "../graph/build.js";
 import type { Node, PassedGraph } from "../graph/node.js";
@@ -133,13 +133,13 @@ function remember({ passedIn, passedAt }: Node): void {
  * A view is read where it lies.
  */
 function isWorthKeeping(value: Node, maxBytes: number): boolean {
-  const byteLength = bytesOf(value);
+  const byteLength = tensorBytes(value);
   if (value.primitive.kind === "leaf" || byteLength > maxBytes) return false;
   const seen = new Set<Node>([value]);
   let [operations, readBytes, isView] = [0, 0, true];
   for (const node of seen) {
     if (node.isEnd) {
-      readBytes += bytesOf(node);
+      readBytes += tensorBytes(node);
       continue;
     }
     const { kind } = node.primitive;

@@ -9,7 +9,7 @@ import {
   type Values,
 } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
-import { tidyBytes } from "../core/bytes.js";
+import { tensorBytes, tidyBytes } from "../core/bytes.js";
 import {
   type Complex,
   checkDType,
@@ -99,14 +99,19 @@ export function fromBytes<D extends DType>(
   if (!ArrayBuffer.isView(bytes)) {
     throw new ArgumentError(`fromBytes: takes a Uint8Array, not ${shown(bytes)}.`);
   }
-  const needed = sizeOf(checkShape(shape, "fromBytes")) * DTYPES[dtype].bytes;
+  const needed = tensorBytes({ shape: checkShape(shape, "fromBytes"), dtype });
   if (bytes.byteLength !== needed) {
     throw new SizeMismatchError(
       `fromBytes: ${bytes.byteLength} bytes for ${formatShape(shape)} of ${dtype}, which has ${needed}.`,
     );
   }
+<<<<<<< HEAD
   const tidy = tidyBytes(dtype, viewBytes(bytes));
   return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), tidy, shape, dtype));
+=======
+  const held = tidyBytes(dtype, viewBytes(bytes), sizeOf(shape));
+  return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), held, shape, dtype));
+>>>>>>> 358c3c6c7936b18faa0f21e64891d3ca37f60e0f
 }
 
 /** A tensor of one value: `full([2, 3], 7)`. A number for a shape is the extent of its only axis. */

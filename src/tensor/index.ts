@@ -13,6 +13,7 @@ export * from "./dtype-information.js";
 export { explain } from "./explain.js";
 export * from "./functions/arrangement.js";
 export * from "./functions/binary.js";
+export * from "./functions/quantization.js";
 export * from "./functions/reductions.js";
 export * from "./functions/unary.js";
 export * from "./geometric.js";
@@ -34,6 +35,7 @@ export {
 export { type ConvOptions, conv } from "./methods/conv.js";
 export type { CumulativeOptions } from "./methods/cumulative.js";
 export type { DiagonalOptions } from "./methods/diagonals.js";
+export type { CastOptions } from "./methods/dtypes.js";
 export { einsum } from "./methods/einsum.js";
 export type { NanToNumOptions } from "./methods/float-bits.js";
 export type { BincountOptions, Histogram, HistogramOptions } from "./methods/histogram.js";
@@ -46,6 +48,14 @@ export type { SearchOptions, SortOptions, TopKOptions } from "./methods/ordering
 export type { PadMode, PadOptions } from "./methods/padding.js";
 export type { QuantileMethod } from "./methods/quantile-places.js";
 export type { QuantileOptions, Shares } from "./methods/quantiles.js";
+export type {
+  DequantizeOptions,
+  QuantizationPlaces,
+  QuantizationScale,
+  QuantizationScaleOptions,
+  QuantizedDType,
+  QuantizeOptions,
+} from "./methods/quantization.js";
 export type { AxisOptions, NormOptions, PositionOptions, SumOptions } from "./methods/reductions.js";
 export type { RoundOptions } from "./methods/rounding.js";
 export type { GatherOptions, ScatterOptions } from "./methods/scatter.js";

@@ -1,6 +1,6 @@
 /** Nodes of reductions: the axes as users name them, the dtype of the sums, and errors for empty axes. */
 import { checkOptions, type OptionKinds } from "../core/arguments.js";
-import { checkOrdered, type DType } from "../core/dtype.js";
+import { checkOrdered, DTYPES, type DType } from "../core/dtype.js";
 import { ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxes, reducedShape } from "../core/shape.js";
 import type { Node } from "../graph/node.js";
@@ -37,15 +37,17 @@ export function reduceNode(node: Node, primitive: ReducePrimitive, operation: st
     return reduceNode(node, primitive.op === "max" ? R.any : R.all, operation, options);
   }
   // Sums of booleans count, and narrow integers are added in i32 or u32; i32 stays i32, where NumPy widens to 64 bits.
-  const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? dtype : widened(dtype);
+  const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? dtype : sumDType(dtype);
   const input = castNode(node, wide);
   const reduced = axes.length === 0 ? input : derive(primitive, input, { axes });
   return options.keepDims ? reshapeNode(reduced, reducedShape(shape, axes, true)) : reduced;
 }
 
-function widened(dtype: DType): DType {
-  if (dtype === "bool" || dtype === "i8" || dtype === "i16") return "i32";
-  return dtype === "u8" || dtype === "u16" ? "u32" : dtype;
+/** The dtype that sums and products are made in. */
+export function sumDType(dtype: DType): DType {
+  const { kind, bits } = DTYPES[dtype];
+  if (kind === "bool" || (kind === "int" && bits < 32)) return "i32";
+  return kind === "uint" && bits < 32 ? "u32" : dtype;
 }
 
 /**

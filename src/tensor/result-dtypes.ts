@@ -3,19 +3,15 @@ import type { AnyDType, Complex, DType } from "../core/dtype.js";
 import type { Tensor } from "./tensor.js";
 
 /** The dtype of floats: what true division and exp give. */
-export type FloatOf<D extends DType> = DType extends D
-  ? AnyDType
-  : D extends "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64"
-    ? "f32"
-    : D;
+export type FloatOf<D extends DType> = DType extends D ? AnyDType : D extends WholeOrBool ? "f32" : D;
 /** The dtype of a power: integers stay what they are. */
 export type PowerOf<D extends DType> = DType extends D ? AnyDType : D extends "bool" ? "f32" : D;
 /** The dtype sums are made in: narrow integers are widened to 32 bits, signed or not. */
 export type SumOf<D extends DType> = DType extends D
   ? AnyDType
-  : D extends "bool" | "i8" | "i16"
+  : D extends "bool" | "i2" | "i4" | "i8" | "i16"
     ? "i32"
-    : D extends "u8" | "u16"
+    : D extends "u2" | "u4" | "u8" | "u16"
       ? "u32"
       : D;
 /** The dtype of the parts of complex numbers, of their absolute value and phase. Others are their own. */
@@ -28,7 +24,7 @@ export type RealOf<D extends DType> = DType extends D
       : D;
 /** The complex dtype whose parts hold a dtype's values. */
 type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
-type WholeOrBool = "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64";
+type WholeOrBool = "bool" | "i2" | "i4" | "i8" | "i16" | "i32" | "i64" | "u2" | "u4" | "u8" | "u16" | "u32" | "u64";
 /**
  * The dtype of two operands as far as types can tell: equal ones stay, booleans give way, a JavaScript value takes the
  * tensor's dtype where that can hold it. A number whose value the compiler does not know counts as whole.

@@ -40,6 +40,7 @@ import { OrderingMethods } from "./methods/ordering.js";
 import { PaddingMethods } from "./methods/padding.js";
 import { PrintingMethods } from "./methods/printing.js";
 import { QuantileMethods } from "./methods/quantiles.js";
+import { QuantizationMethods } from "./methods/quantization.js";
 import { ReductionMethods } from "./methods/reductions.js";
 import { ScatterMethods } from "./methods/scatter.js";
 import { SelectionMethods } from "./methods/selection.js";
@@ -84,6 +85,7 @@ export interface Tensor<D extends DType = AnyDType>
     InterpolationMethods<D>,
     NanReductionMethods<D>,
     QuantileMethods<D>,
+    QuantizationMethods,
     SetMethods<D>,
     StandardNameMethods<D> {}
 
@@ -117,6 +119,7 @@ const METHODS = [
   InterpolationMethods,
   NanReductionMethods,
   QuantileMethods,
+  QuantizationMethods,
   SetMethods,
   StandardNameMethods,
 ];

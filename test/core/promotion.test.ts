@@ -49,12 +49,41 @@ describe("promotion of two dtypes", () => {
   ];
 
   test("is the one JAX publishes", () => {
+    const published = JAX.map(([name]) => name);
     for (const [a, row] of JAX)
       assert.deepEqual(
-        DTYPE_NAMES.map((b) => promote(a, b)),
+        published.map((b) => promote(a, b)),
         row.split(/ +/),
         a,
       );
+  });
+
+  test("of integers narrower than a byte is the narrowest that holds both", () => {
+    const widths = { u2: ["u2", "u4", "i4", "i4"], u4: ["u4", "u4", "i8", "i8"], i2: ["i4", "i8", "i2", "i4"] };
+    for (const [a, row] of Object.entries(widths)) {
+      assert.deepEqual(
+        (["u2", "u4", "i2", "i4"] as const).map((b) => promote(a as DType, b)),
+        row,
+        a,
+      );
+    }
+    for (const wide of ["u8", "u32", "i8", "i64", "f8e4m3", "bf16", "f32", "c64"] as const) {
+      for (const narrow of ["u2", "u4"] as const) assert.equal(promote(narrow, wide), wide);
+    }
+    assert.equal(promote("i4", "u8"), "i16");
+  });
+
+  test("of an 8-bit float is the wider float; of both kinds it is f16, or the float beside them", () => {
+    for (const float of ["f8e4m3", "f8e5m2"] as const) {
+      for (const other of ["bool", "u2", "i4", "i64", "u64"] as const) assert.equal(promote(float, other), float);
+      for (const other of ["bf16", "f16", "f32", "f64", "c64", "c128"] as const) {
+        assert.equal(promote(float, other), other);
+      }
+      assert.equal(resultType([float, 0.5]), float);
+      assert.equal(resultType([float, { re: 1, im: 2 }]), "c64");
+    }
+    assert.equal(promote("f8e4m3", "f8e5m2"), "f16");
+    assert.equal(resultType(["f8e4m3", "f8e5m2", "bf16"]), "bf16");
   });
 
   test("never loses a range: within a kind the result holds both operands", () => {

@@ -7,14 +7,20 @@ import { dataOf, elementAt, encodeValues, viewBytes } from "../../src/core/stora
 
 const SAMPLES: { [D in DType]: Scalar[] } = {
   bool: [true, false, true],
+  u2: [3, 0, 2, 1, 3],
+  u4: [15, 0, 9],
   u8: [0, 255],
   u16: [0, 65535],
   u32: [0, 4294967295],
   u64: [0n, 2n ** 64n - 1n],
+  i2: [-2, 1, -1, 0, 1],
+  i4: [-8, 7, -1],
   i8: [-128, 127],
   i16: [-32768, 32767],
   i32: [-(2 ** 31), 2 ** 31 - 1],
   i64: [-(2n ** 63n), 2n ** 63n - 1n],
+  f8e4m3: [1.75, -448, 2 ** -9, -0],
+  f8e5m2: [1.75, -57344, Infinity, 2 ** -16],
   bf16: [1.5, -Infinity, 0.0078125],
   f16: [1.5, -65504, 2 ** -24],
   f32: [1.5, Math.fround(0.1), -0],
@@ -27,8 +33,8 @@ test("values come back as they were encoded", () => {
   for (const dtype of DTYPE_NAMES) {
     const values = SAMPLES[dtype];
     const bytes = encodeValues(values, dtype, "tensor");
-    assert.equal(bytes.byteLength, values.length * DTYPES[dtype].bytes);
-    const data = dataOf(bytes, dtype);
+    assert.equal(bytes.byteLength, Math.ceil((values.length * DTYPES[dtype].bits) / 8));
+    const data = dataOf(bytes, dtype, values.length);
     assert.deepEqual(
       values.map((_, i) => elementAt(data, dtype, i)),
       values,

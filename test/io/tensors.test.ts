@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
-import { DTYPE_NAMES, type DType, isComplex } from "../../src/core/dtype.js";
+import { after, describe, test } from "node:test";
+import { DTYPE_NAMES, DTYPES, type DType, isComplex, isPacked, type PackedDType } from "../../src/core/dtype.js";
 import {
   ArgumentError,
   arange,
@@ -30,7 +30,13 @@ after(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 
 const sample = (dtype: DType, device: string): Tensor =>
-  tensor([0, 1, 2, 3, 100, isComplex(dtype) ? { re: -1, im: 0.5 } : 1], { dtype, device, shape: [2, 3] }) as Tensor;
+  tensor(
+    [
+      ...[0, 1, 2, 3, 100].map((value) => (value > DTYPES[dtype].max ? 1 : value)),
+      isComplex(dtype) ? { re: -1, im: 0.5 } : 1,
+    ],
+    { dtype, device, shape: [2, 3] },
+  ) as Tensor;
 
 describeOnTensorDevices("tensors in files", (device) => {
   test("a device that is not there is told of by the function that was called", async () => {
@@ -48,7 +54,7 @@ describeOnTensorDevices("tensors in files", (device) => {
     test(`${dtype} goes through .npy and comes back`, async () => {
       const x = sample(dtype, device);
       await io.saveNpy(at("x.npy"), x);
-      const y = await io.loadNpy(at("x.npy"), { device });
+      const y = await io.loadNpy(at("x.npy"), { device, dtype: isPacked(dtype) ? dtype : undefined });
       assert.equal(y.dtype, dtype);
       assert.deepEqual(y.shape, [2, 3]);
       assert.deepEqual(await y.data(), await x.data());
@@ -164,7 +170,7 @@ test("a header that claims more than the file holds is refused before there is m
 });
 
 test("the remedy for a dtype that is none of ours works as it is written", async () => {
-  const header = `{"x":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}`.padEnd(64);
+  const header = `{"x":{"dtype":"F8_E8M0","shape":[2],"data_offsets":[0,2]}}`.padEnd(64);
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(header.length));
   writeFileSync(at("f8.safetensors"), Buffer.concat([length, Buffer.from(header), Buffer.from([3, 4])]));
@@ -236,7 +242,7 @@ test("wrong arguments are refused before a file is touched", async () => {
   const [x, path] = [tensor([1]), at("never")];
   const wrong: readonly [Promise<unknown>, RegExp][] = [
     [io.loadNpy(loose(3)), /^io.loadNpy: the path is a string, not 3/],
-    [io.loadNpy(path, loose({ devcie: "cpu" })), /^io.loadNpy: there is no option "devcie"; the only one is device/],
+    [io.loadNpy(path, loose({ devcie: "cpu" })), /^io.loadNpy: there is no option "devcie"; there are device, dtype/],
     [io.loadNpz(path, loose({ max: 1 })), /^io.loadNpz: there is no option "max"; there are device, maxBytes/],
     [io.loadSafetensors(path, loose("cpu")), /^io.loadSafetensors: "cpu" stands where options do.*\{ device: "cpu" \}/],
     [io.openSafetensors(loose(undefined)), /^io.openSafetensors: the path is a string, not undefined/],
@@ -253,3 +259,59 @@ async function saved(): Promise<string> {
   await io.saveNpz(at("limited.npz"), { x: tensor([1]) });
   return at("limited.npz");
 }
+
+describe("narrow dtypes in files", () => {
+  const packed: readonly (readonly [PackedDType, readonly number[]])[] = [
+    ["i4", [-8, 7, -1, 0, 3]],
+    ["u4", [15, 0, 9]],
+    ["i2", [-2, 1, -1]],
+    ["u2", [3, 0, 2, 1, 3]],
+  ];
+
+  test("8-bit floats come back from npy, npz and safetensors", async () => {
+    for (const dtype of ["f8e4m3", "f8e5m2"] as const) {
+      const x = fromBytes(Uint8Array.of(0x38, 0x81, 0x7b, 0x00), [2, 2], dtype, { device: "cpu" });
+      await io.saveNpy(at("f8.npy"), x);
+      await io.saveNpz(at("f8.npz"), { x });
+      await io.saveSafetensors(at("f8.safetensors"), { x });
+      const found = [
+        await io.loadNpy(at("f8.npy"), { device: "cpu" }),
+        (await io.loadNpz(at("f8.npz"), { device: "cpu" })).x!,
+        (await io.loadSafetensors(at("f8.safetensors"), { device: "cpu" })).x!,
+      ];
+      for (const y of found) {
+        assert.equal(y.dtype, dtype);
+        assert.deepEqual(await y.bytes(), await x.bytes());
+      }
+      assert.match(readFileSync(at("f8.safetensors"), "latin1"), dtype === "f8e4m3" ? /"F8_E4M3"/ : /"F8_E5M2"/);
+    }
+    // What np.save writes for arrays of ml_dtypes: dtype.str is <V1 of float8_e4m3fn and <f1 of float8_e5m2.
+    assert.match(readFileSync(at("f8.npy"), "latin1"), /'descr': '<f1'/);
+  });
+
+  test("packed integers are one byte each in npy, as ml_dtypes holds them, and need their dtype to be read", async () => {
+    for (const [dtype, values] of packed) {
+      const x = tensor([...values], { dtype, device: "cpu" });
+      await io.saveNpy(at("narrow.npy"), x);
+      const file = readFileSync(at("narrow.npy"));
+      assert.match(file.toString("latin1"), /'descr': '<V1'/);
+      assert.deepEqual(
+        [...file.subarray(-values.length)],
+        values.map((value) => value & 0xff),
+      );
+      const y = await io.loadNpy(at("narrow.npy"), { dtype, device: "cpu" });
+      assert.deepEqual([y.dtype, ...(await y.data())], [dtype, ...values]);
+      assert.equal((await io.loadNpy(at("narrow.npy"), { device: "cpu" })).dtype, "f8e4m3");
+    }
+  });
+
+  test("a dtype that the file contradicts, and one that a format lacks, are refused with the remedy", async () => {
+    await io.saveNpy(at("plain.npy"), tensor([1, 2], { device: "cpu" }));
+    await assert.rejects(io.loadNpy(at("plain.npy"), { dtype: "i4" }), /its elements are f32, not i4/);
+    const x = tensor([1, 2], { dtype: "i4", device: "cpu" });
+    await assert.rejects(
+      io.saveSafetensors(at("no.safetensors"), { x }),
+      /"x" is i4, which the format lacks; cast it to i8/,
+    );
+  });
+});

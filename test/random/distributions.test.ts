@@ -36,8 +36,10 @@ describeOnTensorDevices("uniform", () => {
       f64: words.map(([a, b]) => Number(((BigInt(a) << 32n) | BigInt(b)) >> 12n) / 2 ** 52),
       f16: folded.map((word) => ((word & 0xffff) >>> 6) / 2 ** 10),
       bf16: folded.map((word) => ((word & 0xff) >>> 1) / 2 ** 7),
+      f8e4m3: folded.map((word) => ((word & 0xff) >>> 5) / 2 ** 3),
+      f8e5m2: folded.map((word) => ((word & 0xff) >>> 6) / 2 ** 2),
     };
-    for (const dtype of floatDTypes) {
+    for (const dtype of [...floatDTypes, "f8e4m3", "f8e5m2"] as const) {
       const x = random.uniform(random.key(5), [100], { dtype });
       assert.equal(x.dtype, dtype);
       assert.deepEqual(drawn(x), expected[dtype], dtype);
@@ -326,8 +328,8 @@ describeOnTensorDevices("continuous distributions", () => {
     expectDistribution(arcsine, (x) => (2 / Math.PI) * Math.asin(Math.sqrt(x)), "Beta(1/2, 1/2)");
   });
 
-  test("f16, bf16 and f64 come in their dtype", () => {
-    for (const dtype of floatDTypes) {
+  test("narrow floats and f64 come in their dtype", () => {
+    for (const dtype of [...floatDTypes, "f8e4m3", "f8e5m2"] as const) {
       for (const x of [
         random.exponential(random.key(1), [3], { dtype }),
         random.gumbel(random.key(1), [3], { dtype }),

@@ -3,7 +3,7 @@
  * integers as bigints cut to their width. The op sweep compares with it; the fuzzer's interpreter is made of it.
  */
 import { castScalar, roundTo } from "../../src/core/cast.js";
-import { DTYPES, type DType } from "../../src/core/dtype.js";
+import { DTYPES, type DType, isNarrowFloat } from "../../src/core/dtype.js";
 import * as E from "../../src/graph/primitives/elementwise.js";
 import { digamma, erf, erfc, erfInv, lgamma, trigamma } from "./special-functions.js";
 
@@ -80,21 +80,32 @@ export function exactOracle(entry: ElementwiseEntry): ((...args: number[]) => nu
 
 const words = new DataView(new ArrayBuffer(8));
 
-/** The number with these 16 bits, from its parts: a sign, an exponent, a fraction. */
-function floatOfBits(bits: number, fractionBits: number, bias: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits & 0x7fff) >> fractionBits;
+/** The number with these bits, from its parts: a sign, an exponent, a fraction. */
+function floatOfBits(bits: number, width: number, fractionBits: number, bias: number, hasNoInfinity = false): number {
+  const sign = (bits >> (width - 1)) & 1 ? -1 : 1;
+  const exponent = (bits & (2 ** (width - 1) - 1)) >> fractionBits;
   const fraction = (bits & ((1 << fractionBits) - 1)) / 2 ** fractionBits;
-  if (exponent === 2 * bias + 1) return fraction === 0 ? sign * Infinity : Number.NaN;
+  if (hasNoInfinity) {
+    if ((bits & 0x7f) === 0x7f) return Number.NaN;
+  } else if (exponent === 2 * bias + 1) return fraction === 0 ? sign * Infinity : Number.NaN;
   return sign * (exponent === 0 ? fraction * 2 ** (1 - bias) : (1 + fraction) * 2 ** (exponent - bias));
 }
 
-const decoded = { f16: (bits: number) => floatOfBits(bits, 10, 15), bf16: (bits: number) => floatOfBits(bits, 7, 127) };
+const decoded = {
+  f16: (bits: number) => floatOfBits(bits, 16, 10, 15),
+  bf16: (bits: number) => floatOfBits(bits, 16, 7, 127),
+  f8e4m3: (bits: number) => floatOfBits(bits, 8, 3, 7, true),
+  f8e5m2: (bits: number) => floatOfBits(bits, 8, 2, 15),
+};
+const isDecoded = (dtype: DType): dtype is keyof typeof decoded => Object.hasOwn(decoded, dtype);
 
-/** The 16 bits of every number there is. */
+/** The bits of every number there is. */
 const encoded = Object.fromEntries(
   Object.entries(decoded).map(([dtype, decode]) => {
-    const numbers = Array.from({ length: 65536 }, (_, bits) => [decode(bits), bits] as const);
+    const numbers = Array.from(
+      { length: 2 ** DTYPES[dtype as DType].bits },
+      (_, bits) => [decode(bits), bits] as const,
+    );
     // A map takes -0 for 0.
     return [dtype, new Map(numbers.map(([number, bits]) => [Object.is(number, -0) ? "-0" : number, bits]))];
   }),
@@ -106,8 +117,8 @@ function bitcastValue(value: Value, from: DType, to: DType): Value {
     const table = encoded[from];
     const bits = table
       ? (table.get(Object.is(value, -0) ? "-0" : (value as number)) as number)
-      : Number(value) & 0xffff;
-    return to === "f16" || to === "bf16" ? decoded[to](bits) : wrapped(BigInt(bits), to);
+      : Number(value) & (2 ** DTYPES[from].bits - 1);
+    return isDecoded(to) ? decoded[to](bits) : wrapped(BigInt(bits), to);
   }
   if (from === "f32") words.setFloat32(0, value as number);
   else if (from === "f64") words.setFloat64(0, value as number);
@@ -142,8 +153,8 @@ export function elementOracle(entry: ElementwiseEntry, dtypes: readonly DType[],
   }
   const exact = exactOracle(entry);
   if (!exact) throw new Error(`there is no oracle for ${name} of ${from}`);
-  // f16 and bf16 are computed in f32 and then rounded; f64 results need no rounding here.
-  const isNarrow = result === "f16" || result === "bf16";
+  // Narrow floats are computed in f32 and then rounded; f64 results need no rounding here.
+  const isNarrow = isNarrowFloat(result);
   return (...args: Value[]): Value => {
     const value = exact(...(args as number[]));
     return roundTo(result, isNarrow ? Math.fround(value) : value);

@@ -7,7 +7,7 @@
  * the middle between two points of that grid is in `doubt`, as is all that is computed from it, and is not compared.
  */
 import { roundTo } from "../../src/core/cast.js";
-import { DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
+import { type DType, highestOf, isFloat, lowestOf } from "../../src/core/dtype.js";
 import type { Node } from "../../src/graph/node.js";
 import type { Params, Primitive } from "../../src/graph/primitive.js";
 import { cumulate } from "../../src/graph/primitives/cumulate.js";
@@ -279,7 +279,6 @@ const reducerOf = (op: string): ((a: Value, b: Value, dtype: DType) => Value) =>
   });
 
 function identity(op: string, dtype: DType): Value {
-  const { kind, min, max } = DTYPES[dtype];
   const wide = dtype === "i64" || dtype === "u64";
   switch (op) {
     case "product":
@@ -289,9 +288,9 @@ function identity(op: string, dtype: DType): Value {
     case "any":
       return wide ? 0n : 0;
     case "max":
-      return kind === "float" ? -Infinity : min;
+      return lowestOf(dtype);
     case "min":
-      return kind === "float" ? Infinity : max;
+      return highestOf(dtype);
     default: {
       const value = reductionOf(op as ReduceOp).identity(dtype);
       return wide ? BigInt(value) : Number(value);

@@ -1,6 +1,8 @@
 /** Elements the op sweep tries: the values where rules change, any bits, and the stretch an operation is made for. */
+
+import { decodeF8 } from "../../src/core/byte-float.js";
 import { roundTo } from "../../src/core/cast.js";
-import { DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
+import { DTYPES, type DType, highestOf, isFloat } from "../../src/core/dtype.js";
 import { decodeBf16, decodeF16 } from "../../src/core/half.js";
 import { type Value, wrapped } from "./element-oracle.js";
 import type { Random } from "./random.js";
@@ -23,7 +25,7 @@ export function specialValues(dtype: DType): Value[] {
       2,
       2.5,
     ];
-    positive.push(3, 1 / epsilon + 1, max as number, Infinity);
+    positive.push(3, 1 / epsilon + 1, max as number, highestOf(dtype) as number);
     return [...positive, ...positive.map((x) => -x), Number.NaN];
   }
   const near = [-33, -2, -1, 0, 1, 2, 3, 7, bits - 1, bits, bits + 1].map((x) => wrapped(BigInt(x), dtype));
@@ -43,6 +45,9 @@ export function anyValue(dtype: DType, random: Random): Value {
   view.setUint32(0, random.below(2 ** 32));
   view.setUint32(4, random.below(2 ** 32));
   switch (dtype) {
+    case "f8e4m3":
+    case "f8e5m2":
+      return decodeF8(view.getUint8(0), dtype);
     case "f16":
       return decodeF16(view.getUint16(0));
     case "bf16":

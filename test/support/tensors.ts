@@ -41,9 +41,11 @@ export function describeOnTensorDevices(title: string, body: (device: string) =>
   }
 }
 
-export const realDTypes = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "bf16", "f16", "f32", "f64"] as const;
 export const integerDTypes = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"] as const;
 export const floatDTypes = ["bf16", "f16", "f32", "f64"] as const;
+export const realDTypes = [...integerDTypes, ...floatDTypes] as const;
+/** Dtypes that hold few numbers: tests whose values are ordinary ones leave them out. */
+export const narrowDTypes = ["u2", "u4", "i2", "i4", "f8e4m3", "f8e5m2"] as const;
 
 /** A tensor as the tests see it: its numbers in row-major order. i64 and u64 are numbers too, so keep them small. */
 export interface Plain {
@@ -99,17 +101,17 @@ export const dropAxis = (x: Plain, axis: number): Plain => ({
 /** Values that a dtype holds exactly, with repetitions; `specials` adds NaN, infinities and -0 to floats. */
 export function sampleValues(dtype: DType, size: number, seed: number, specials = false): number[] {
   const random = randomFrom(seed);
-  const { kind, signed } = DTYPES[dtype];
-  return Array.from({ length: size }, () => sampleValue(random, kind, signed, specials));
+  return Array.from({ length: size }, () => inDType(sampleValue(random, dtype, specials), dtype));
 }
 
-function sampleValue(random: Random, kind: string, signed: boolean, specials: boolean): number {
+function sampleValue(random: Random, dtype: DType, specials: boolean): number {
+  const { kind, signed, bits, min } = DTYPES[dtype];
   if (kind === "bool") return random.below(2);
   if (kind === "float") {
     if (specials && random.below(6) === 0) return random.pick([Number.NaN, Infinity, -Infinity, -0, 0]);
     return (random.below(81) - 40) / 4;
   }
-  return random.below(20) - (signed ? 10 : 0);
+  return bits < 8 ? Number(min) + random.below(2 ** bits) : random.below(20) - (signed ? 10 : 0);
 }
 
 export function toTensor(plain: Plain, dtype: DType): Tensor {

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { type Complex, DTYPE_NAMES, type DType, isComplex, type Scalar } from "../../src/core/dtype.js";
+import { type Complex, DTYPE_NAMES, DTYPES, type DType, isComplex, type Scalar } from "../../src/core/dtype.js";
 import { DTypeError } from "../../src/core/errors.js";
 import { newAxis } from "../../src/core/slice.js";
 import {
@@ -246,20 +246,20 @@ describeOnTensorDevices("complex tensors as NumPy's", (device) => {
 
   test("casts from and to every dtype", () => {
     for (const from of dtypes) {
-      const z = tensor([{ re: 2.75, im: -1 }, { re: 0, im: 3 }, 0, { re: 1, im: 0 }], { dtype: from });
+      const z = tensor([{ re: 1.75, im: -1 }, { re: 0, im: 3 }, 0, { re: 1, im: 0 }], { dtype: from });
       for (const to of DTYPE_NAMES) {
         const got = z.cast(to);
         assert.equal(got.dtype, to);
         const isWhole = /^[iu]/.test(to);
-        const want = to === "bool" ? [1, 1, 0, 1] : isWhole ? [2, 0, 0, 1] : [2.75, 0, 0, 1];
+        const want = to === "bool" ? [1, 1, 0, 1] : isWhole ? [1, 0, 0, 1] : [1.75, 0, 0, 1];
         const imaginary = isComplex(to) ? [-1, 3, 0, 0] : [0, 0, 0, 0];
         expectNumbers(
           complexNumbers(got),
           want.map((re, at) => ({ re, im: imaginary[at]! })),
           `${from} to ${to}`,
         );
-        const back = tensor([1, 0, 3], { dtype: to }).cast(from);
-        const third = to === "bool" ? 1 : 3;
+        const third = DTYPES[to].max < 3 ? 1 : 3;
+        const back = tensor([1, 0, third], { dtype: to }).cast(from);
         expectNumbers(
           complexNumbers(back),
           [1, 0, third].map((re) => ({ re, im: 0 })),

@@ -9,7 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { DTYPES, type DType } from "../../src/core/dtype.js";
+import { castScalar } from "../../src/core/cast.js";
+import { DTYPES, type DType, isPacked } from "../../src/core/dtype.js";
 import { DisposedError } from "../../src/core/errors.js";
 import type { IndexArgument } from "../../src/core/slice.js";
 import { grad, io, jit, type Tensor, tensor, vmap, zeros } from "../../src/index.js";
@@ -173,7 +174,7 @@ describeOnTensorDevices("slices of memory", (device) => {
     test(`of ${dtype}: read, computed with and given to jit at every position`, async () => {
       const shape = [23, 5];
       const x = counting(shape, dtype);
-      const held = (i: number) => (dtype === "bool" ? Number(byteAt(i) !== 0) : byteAt(i));
+      const held = (i: number) => (dtype.startsWith("c") ? byteAt(i) : Number(castScalar(byteAt(i), "f32", dtype)));
       const plain = (t: Tensor) => (dtype.startsWith("c") ? numbersOf(t.real()) : numbersOf(t.cast("f32")));
       const twice = jit((t: Tensor) => t.cast("f32").mul(2));
       const numbers = (from: number, length: number) => Array.from({ length }, (_, i) => held(from + i));
@@ -198,7 +199,9 @@ describeOnTensorDevices("slices of memory", (device) => {
             expected.map((v) => 2 * v),
           );
         }
-        assert.deepEqual(await slice.bytes(), all.slice(5 * row * each, (5 * row + 15) * each));
+        if (!isPacked(dtype)) {
+          assert.deepEqual(await slice.bytes(), all.slice(5 * row * each, (5 * row + 15) * each));
+        }
       }
     });
   }

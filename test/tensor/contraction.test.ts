@@ -10,6 +10,7 @@ import {
   count,
   describeOnTensorDevices,
   expectTensor,
+  narrowDTypes,
   type Plain,
   plainOf,
   read,
@@ -117,7 +118,7 @@ describeOnTensorDevices("matmul", () => {
     expectTensor(toTensor(x, "f32").matmul(toTensor(y, "f32")), expected, "f32", {});
   });
 
-  for (const dtype of realDTypes) {
+  for (const dtype of [...realDTypes, ...narrowDTypes]) {
     test(`of ${dtype}: integers wrap, f16 and bf16 are added up in f32`, () => {
       const [x, y] = [sample([5, 9], 5, dtype), sample([9, 3], 6, dtype)];
       const expected = inDType(sumOfProducts(["ij", "jk"], "ik", [x, y]), dtype);

@@ -8,6 +8,7 @@ import {
   count,
   describeOnTensorDevices,
   expectTensor,
+  narrowDTypes,
   type Plain,
   plainOf,
   read,
@@ -112,7 +113,7 @@ describeOnTensorDevices("conv", () => {
     });
   }
 
-  for (const dtype of realDTypes) {
+  for (const dtype of [...realDTypes, ...narrowDTypes]) {
     test(`of ${dtype}: integers wrap, f16 and bf16 are added up in f32`, () => {
       const [x, w] = [sample([2, 2, 6], 3, dtype), sample([3, 2, 3], 4, dtype)];
       const exact = convolution(x, w, geometry(1, { padding: [[1, 1]] }));

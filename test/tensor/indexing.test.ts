@@ -10,6 +10,7 @@ import {
   describeOnTensorDevices,
   expectTensor,
   integerDTypes,
+  narrowDTypes,
   type Plain,
   realDTypes,
   toTensor,
@@ -67,6 +68,33 @@ describeOnTensorDevices("indexing as NumPy", (device) => {
     }
   });
 
+  test("index tensors narrower than a byte", () => {
+    assert.deepEqual(
+      arange(9)
+        .at(tensor([7, -1, 0], { dtype: "i4" }))
+        .arraySync(),
+      [7, 8, 0],
+    );
+    assert.deepEqual(
+      arange(9)
+        .at(tensor([15, 3], { dtype: "u4" }))
+        .arraySync(),
+      [8, 3],
+    );
+    assert.deepEqual(
+      arange(3)
+        .at(tensor([1, -2, -1], { dtype: "i2" }))
+        .arraySync(),
+      [1, 1, 2],
+    );
+    assert.deepEqual(
+      zeros([3])
+        .addAt(tensor([3, 2, 2], { dtype: "u2" }), 1)
+        .arraySync(),
+      [0, 0, 2],
+    );
+  });
+
   for (const dtype of integerDTypes) {
     test(`index tensors of ${dtype}; outside they read the nearest end and write nothing`, () => {
       const isSigned = dtype.startsWith("i");
@@ -79,7 +107,7 @@ describeOnTensorDevices("indexing as NumPy", (device) => {
     });
   }
 
-  for (const dtype of [...realDTypes, "bool"] as const) {
+  for (const dtype of [...realDTypes, ...narrowDTypes, "bool"] as const) {
     test(`set keeps ${dtype}`, () => {
       const x = toTensor({ shape: [4], values: [0, 1, 1, 0] }, dtype);
       expectTensor(x.set(tensor([3, 0], { dtype: "i32" }), 1), { shape: [4], values: [1, 1, 1, 1] }, dtype);

@@ -18,6 +18,7 @@ import {
   count,
   describeOnTensorDevices,
   expectTensor,
+  narrowDTypes,
   type Plain,
   plainOf,
   read,
@@ -251,7 +252,7 @@ describeOnTensorDevices("movement", () => {
     [[7], [3, 4], [5, 2, 2]],
   );
 
-  for (const dtype of [...realDTypes, "bool"] as const) {
+  for (const dtype of [...realDTypes, ...narrowDTypes, "bool"] as const) {
     test(`of ${dtype}`, () => {
       const plain = sample([3, 4], dtype);
       const x = toTensor(plain, dtype);

@@ -11,6 +11,7 @@ import {
   expectTensor,
   floatDTypes,
   inDType,
+  narrowDTypes,
   numbersOf,
   realDTypes,
   sampleValues,
@@ -29,7 +30,7 @@ function order(line: readonly number[], isDescending = false): number[] {
 const sorted = (line: readonly number[], isDescending = false) => order(line, isDescending).map((i) => line[i]!);
 
 describeOnTensorDevices("sort and argsort", () => {
-  for (const dtype of [...realDTypes, "bool"] as const) {
+  for (const dtype of [...realDTypes, ...narrowDTypes, "bool"] as const) {
     test(`of ${dtype}: ties in order, NaN last, both directions`, () => {
       const plain = { shape: [3, 37], values: sampleValues(dtype, 111, 31, true) };
       const x = toTensor(plain, dtype);
@@ -154,7 +155,7 @@ describeOnTensorDevices("topK", () => {
 });
 
 describeOnTensorDevices("searchSorted", (device) => {
-  for (const dtype of realDTypes) {
+  for (const dtype of [...realDTypes, ...narrowDTypes]) {
     test(`of ${dtype}, both sides`, () => {
       const table = sorted(sampleValues(dtype, 29, 36, true));
       const wanted = sampleValues(dtype, 40, 37, true);

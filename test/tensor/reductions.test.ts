@@ -10,6 +10,7 @@ import {
   dropAxis,
   expectTensor,
   floatDTypes,
+  narrowDTypes,
   plainOf,
   read,
   realDTypes,
@@ -51,7 +52,7 @@ describeOnTensorDevices("long sums down few columns", () => {
 });
 
 describeOnTensorDevices("argmax and argmin", () => {
-  for (const dtype of [...realDTypes, "bool"] as const) {
+  for (const dtype of [...realDTypes, ...narrowDTypes, "bool"] as const) {
     test(`of ${dtype}: the first of equal extremes, NaN first of all`, () => {
       const plain = { shape: [5, 7], values: sampleValues(dtype, 35, 5, true) };
       const x = toTensor(plain, dtype);
@@ -128,7 +129,7 @@ describeOnTensorDevices("max and min of booleans", () => {
 });
 
 describeOnTensorDevices("countNonzero", () => {
-  for (const dtype of [...realDTypes, "bool"] as const) {
+  for (const dtype of [...realDTypes, ...narrowDTypes, "bool"] as const) {
     test(`of ${dtype}: NaN differs from zero, -0 does not`, () => {
       const plain = { shape: [4, 9], values: sampleValues(dtype, 36, 9, true).map((v, i) => (i % 5 === 0 ? 0 : v)) };
       const want = alongAxis(plain, 0, (line) => [line.filter((v) => v !== 0).length]);

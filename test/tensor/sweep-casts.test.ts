@@ -13,10 +13,10 @@ import { castValue, elementOracle, type Value } from "../support/element-oracle.
 import { tensorOf, valuesOf } from "../support/plain-views.js";
 import { randomFrom } from "../support/random.js";
 import { anyValue, isDenormal, specialValues, tameValue } from "../support/sweep-samples.js";
-import { realDTypes, testDevices } from "../support/tensors.js";
+import { narrowDTypes, realDTypes, testDevices } from "../support/tensors.js";
 
 const devices = testDevices();
-const dtypes: readonly DType[] = ["bool", ...realDTypes];
+const dtypes: readonly DType[] = ["bool", ...realDTypes, ...narrowDTypes];
 
 /** Values where casts go wrong: the ends of every dtype, halves between floats, one past them. */
 function samples(from: DType): Value[] {
@@ -102,7 +102,9 @@ describe("casts", { skip: devices.length === 0 ? "missing: a device for tensors"
       ["f32", "i32", "u32"],
       ["f64", "i64", "u64"],
       ["f16", "bf16", "i16", "u16"],
-      ["i8", "u8"],
+      ["i8", "u8", "f8e4m3", "f8e5m2"],
+      ["i4", "u4"],
+      ["i2", "u2"],
     ] as const) {
       for (const from of group) for (const to of group) pairs.push([from, to]);
     }
@@ -126,12 +128,13 @@ describe("casts", { skip: devices.length === 0 ? "missing: a device for tensors"
     const whole = dtypes.filter((dtype) => DTYPES[dtype].kind === "int" || DTYPES[dtype].kind === "uint");
     for (const device of devices) {
       for (const from of whole) {
-        const values = [0, 1, 5, 100, ...(DTYPES[from].signed ? [-1, -100] : [])];
+        const { min, max, signed } = DTYPES[from];
+        const values = [0, 1, 5, 100, ...(signed ? [-1, -100] : [])].filter((value) => value >= min && value <= max);
         const x = tensorOf(from.endsWith("64") ? values.map(BigInt) : values, [values.length], from, device);
         for (const to of whole) {
           const cast = values.map((value) => castValue(from.endsWith("64") ? BigInt(value) : value, from, to));
           for (const [limit, how] of [
-            [5, "less"],
+            [Math.min(5, Number(DTYPES[to].max)), "less"],
             [1, "greaterEqual"],
           ] as const) {
             const want = cast.map((value) => Number(how === "less" ? value < limit : value >= limit));

@@ -77,7 +77,14 @@ function byEntry({ elementwise, identity }: ReductionEntry, line: readonly Value
 }
 
 /** Relative error allowed of what is not exact, for up to 64 numbers; it grows with how many are summed in a row. */
-const relative: Partial<Record<DType, number>> = { f16: 2 ** -9, bf16: 2 ** -6, f32: 2 ** -20, f64: 2 ** -48 };
+const relative: Partial<Record<DType, number>> = {
+  f8e4m3: 2 ** -2,
+  f8e5m2: 2 ** -1,
+  f16: 2 ** -9,
+  bf16: 2 ** -6,
+  f32: 2 ** -20,
+  f64: 2 ** -48,
+};
 
 /** By the method of that name; by the primitive, where there is none. */
 function reduceTensor(x: Tensor, how: string, options: ReduceOptions & { readonly axis: readonly number[] }): Tensor {
@@ -132,7 +139,7 @@ function sample(how: string, dtype: DType, random: Random, index: number): Value
     if (kind === "float") return index % 16 === 3 ? 2 : index % 16 === 9 ? 0.5 : signed && random.below(2) ? -1 : 1;
     return wrapped(BigInt(random.below(7) + 1), dtype);
   }
-  if (kind === "float") return (random.below(81) - 40) / 4;
+  if (kind === "float") return roundTo(dtype, (random.below(81) - 40) / 4);
   return wrapped(BigInt(random.below(40) - (signed ? 20 : 0)), dtype);
 }
 
@@ -156,6 +163,12 @@ const dtypes: readonly DType[] = [
   "u64",
   "i16",
   "u16",
+  "f8e4m3",
+  "i4",
+  "f8e5m2",
+  "u2",
+  "u4",
+  "i2",
 ];
 
 /** A dtype the reduction takes, the next in turn. */
@@ -321,7 +334,7 @@ function runningLoop(
     for (let i = 0; i < extent; i++) {
       const at = flatAt(shape, start.with(axis, isReverse ? extent - 1 - i : i));
       const next: Value = total === null ? values[at]! : oracle(how, [total, values[at]!], wide, wide);
-      result[at] = held(isExclusive ? (total ?? byEntry(entryOf(how), [], wide)) : next);
+      result[at] = held(isExclusive ? (total ?? byEntry(entryOf(how), [], dtype)) : next);
       total = next;
     }
   });

@@ -1,10 +1,10 @@
 /**
  * The arithmetic of elements (`ElementOps`) over the loop-nest language, implemented once for all dtypes. Narrow integers are
- * kept in i32 or u32 and wrapped after every operation that can leave their range; f16 and bf16 are computed in f32. A
+ * kept in i32 or u32 and wrapped after every operation that can leave their range; narrow floats are computed in f32. A
  * primitive may take several operations, so the lowering rounds the result of the primitive (`rounded`), once.
  */
 import { roundTo } from "../../core/cast.js";
-import { DTYPES, type DType, type Scalar } from "../../core/dtype.js";
+import { DTYPES, type DType, isNarrowFloat, type Scalar } from "../../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../../core/errors.js";
 import type { Comparison, ElementOps } from "../../graph/element-ops.js";
 import type { IRType, Value } from "../ir/ir.js";
@@ -15,7 +15,7 @@ import { withSignOf } from "../math/float-parts.js";
 import { type MathFunction, mathFunctions } from "../math/library.js";
 import type { FloatType, ScalarOps, ScalarType } from "../math/scalar-ops.js";
 import { floatRemainder } from "./float-remainder.js";
-import { bitsOfNarrow, isNarrowFloat, narrowOfBits, roundToNarrow } from "./narrow-floats.js";
+import { bitsOfNarrow, narrowOfBits, roundToNarrow } from "./narrow-floats.js";
 
 export interface Element {
   readonly dtype: DType;
@@ -33,12 +33,18 @@ export function computeType(dtype: DType): IRType {
     case "f32":
     case "f64":
       return dtype;
+    case "i2":
+    case "i4":
     case "i8":
     case "i16":
       return "i32";
+    case "u2":
+    case "u4":
     case "u8":
     case "u16":
       return "u32";
+    case "f8e4m3":
+    case "f8e5m2":
     case "f16":
     case "bf16":
       return "f32";
@@ -189,14 +195,20 @@ function plainScalar(value: Scalar, dtype: DType): number | bigint | boolean {
 /** Brings the result of an operation back into a narrow dtype's range. */
 export function wrap(k: KernelBuilder, dtype: DType, value: Value): Value {
   switch (dtype) {
+    case "i2":
+    case "i4": {
+      const distance = k.constant("u32", 32 - DTYPES[dtype].bits);
+      return k.binary("shr", k.binary("shl", value, distance), distance);
+    }
     case "i8":
       return k.signExtend(value, 8);
     case "i16":
       return k.signExtend(value, 16);
+    case "u2":
+    case "u4":
     case "u8":
-      return k.binary("and", value, k.constant("u32", 0xff));
     case "u16":
-      return k.binary("and", value, k.constant("u32", 0xffff));
+      return k.binary("and", value, k.constant("u32", 2 ** DTYPES[dtype].bits - 1));
     default:
       return value;
   }
@@ -323,7 +335,7 @@ function castElement(k: KernelBuilder, x: Element, to: DType): Element {
 }
 
 function bitcastElement(k: KernelBuilder, x: Element, to: DType): Element {
-  if (DTYPES[x.dtype].bytes !== DTYPES[to].bytes) {
+  if (DTYPES[x.dtype].bits !== DTYPES[to].bits) {
     throw new DTypeError(`bitcast: ${x.dtype} and ${to} have different widths`);
   }
   if (DTYPES[x.dtype].bytes >= 4) return { dtype: to, value: k.bitcast(computeType(to), x.value) };

@@ -1,25 +1,34 @@
 /**
- * Rounding to f16 and bf16, which are computed as f32: every result is rounded, so that it does not depend on whether it was
+ * Rounding to f16, bf16 and the 8-bit floats, which are computed as f32: every result is rounded, so that it does not depend on whether it was
  * stored in between. A wider value is first rounded to odd in f32 (Boldo and Melquiond, 2008), so that the second rounding
  * gives the same as a single one.
  *
  * It uses plain arithmetic, though many devices convert to f16 in one instruction: the driver chooses how that rounds, and
  * this is the same everywhere and vectorises on the CPU. A number that is only stored is not rounded here: stores round.
  */
-import type { DType } from "../../core/dtype.js";
+import { BYTE_FORMATS, type ByteFloat } from "../../core/byte-float.js";
+import { DTYPES, isByteFloat, type NarrowFloat } from "../../core/dtype.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 
 /** A number of any type as the float of the narrow dtype nearest to it; ties go to even. */
-export function roundToNarrow(k: KernelBuilder, x: Value, to: "f16" | "bf16"): Value {
+export function roundToNarrow(k: KernelBuilder, x: Value, to: NarrowFloat): Value {
   const single = toSingle(k, x);
-  const nearest = to === "f16" ? roundToHalf(k, single) : roundToBrain(k, single);
-  return k.noteRounding(nearest, single, to);
+  return k.noteRounding(nearest(k, single, to), single, to);
 }
 
-export const isNarrowFloat = (dtype: DType): dtype is "f16" | "bf16" => dtype === "f16" || dtype === "bf16";
+function nearest(k: KernelBuilder, x: Value, to: NarrowFloat): Value {
+  switch (to) {
+    case "f16":
+      return roundToHalf(k, x);
+    case "bf16":
+      return roundToBrain(k, x);
+    default:
+      return roundToByte(k, x, to);
+  }
+}
 
-/** As an f32 that rounds to the same f16 or bf16. */
+/** As an f32 that rounds to the same narrow float. */
 function toSingle(k: KernelBuilder, x: Value): Value {
   switch (x.type) {
     case "f64":
@@ -108,10 +117,26 @@ function roundToHalf(k: KernelBuilder, x: Value): Value {
   return k.bitcast("f32", k.binary("or", rounded, k.binary("and", bits, word(0x80000000))));
 }
 
+/** As roundToHalf; what is larger than the largest number becomes infinity, or NaN where there is none. */
+function roundToByte(k: KernelBuilder, x: Value, to: ByteFloat): Value {
+  const { fractionBits, minExponent, overflow, nan } = BYTE_FORMATS[to];
+  const word = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  const power = k.binary("and", bits, word(0x7f800000));
+  const held = k.binary("min", k.binary("max", power, word((minExponent + 127) << 23)), word(0x48000000));
+  const coarse = k.bitcast("f32", k.binary("add", held, word((23 - fractionBits) << 23)));
+  const magnitude = k.binary("sub", k.binary("add", k.unary("abs", x), coarse), coarse);
+  const isBeyond = k.compare("gt", magnitude, k.constant("f32", DTYPES[to].max as number));
+  const beyond = k.constant("f32", overflow === nan ? Number.NaN : Infinity);
+  const rounded = k.bitcast("u32", k.select(isBeyond, beyond, magnitude));
+  return k.bitcast("f32", k.binary("or", rounded, k.binary("and", bits, word(0x80000000))));
+}
+
 // -------------------------------------------------------------------------------------------------- their bits
 
-/** The 16 bits of an f16 or bf16, which is here as an f32, in a u32. A NaN is a quiet one. */
-export function bitsOfNarrow(k: KernelBuilder, x: Value, from: "f16" | "bf16"): Value {
+/** The bits of a narrow float, which is here as an f32, in a u32. A NaN is a quiet one. */
+export function bitsOfNarrow(k: KernelBuilder, x: Value, from: NarrowFloat): Value {
+  if (isByteFloat(from)) return bitsOfByte(k, x, from);
   const word = (value: number) => k.constant("u32", value);
   const bits = k.bitcast("u32", x);
   const upper = k.binary("shr", bits, word(16));
@@ -131,8 +156,9 @@ export function bitsOfNarrow(k: KernelBuilder, x: Value, from: "f16" | "bf16"): 
   return k.binary("or", k.binary("and", upper, word(0x8000)), value);
 }
 
-/** The f16 or bf16 with the low 16 of these bits, as an f32. */
-export function narrowOfBits(k: KernelBuilder, bits: Value, to: "f16" | "bf16"): Value {
+/** The narrow float with the low of these bits, as an f32. */
+export function narrowOfBits(k: KernelBuilder, bits: Value, to: NarrowFloat): Value {
+  if (isByteFloat(to)) return byteOfBits(k, bits, to);
   const word = (value: number) => k.constant("u32", value);
   if (to === "bf16") return k.bitcast("f32", k.binary("shl", bits, word(16)));
   const magnitude = k.binary("shl", k.binary("and", bits, word(0x7fff)), word(13));
@@ -143,5 +169,37 @@ export function narrowOfBits(k: KernelBuilder, bits: Value, to: "f16" | "bf16"):
   const finite = k.select(isSmall, k.bitcast("u32", small), normal);
   const value = k.select(hasValue, finite, k.binary("or", magnitude, word(0x7f800000)));
   const sign = k.binary("shl", k.binary("and", bits, word(0x8000)), word(16));
+  return k.bitcast("f32", k.binary("or", value, sign));
+}
+
+/** The 8 bits of an 8-bit float. Every NaN becomes the same one. */
+function bitsOfByte(k: KernelBuilder, x: Value, from: ByteFloat): Value {
+  const { fractionBits, minExponent, overflow, nan } = BYTE_FORMATS[from];
+  const word = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  const magnitude = k.binary("and", bits, word(0x7fffffff));
+  const normal = k.binary("shr", k.binary("sub", magnitude, word((126 + minExponent) << 23)), word(23 - fractionBits));
+  const isSmall = k.compare("lt", magnitude, word((127 + minExponent) << 23));
+  const least = k.bitcast("f32", k.select(isSmall, magnitude, word(0)));
+  const small = k.convert("u32", k.binary("mul", least, k.constant("f32", 2 ** (fractionBits - minExponent))));
+  const isInfinite = k.compare("eq", magnitude, word(0x7f800000));
+  const value = k.select(isInfinite, word(overflow), k.select(isSmall, small, normal));
+  const sign = k.binary("and", k.binary("shr", bits, word(24)), word(0x80));
+  return k.select(k.compare("ne", x, x), word(nan), k.binary("or", sign, value));
+}
+
+function byteOfBits(k: KernelBuilder, bits: Value, to: ByteFloat): Value {
+  const { fractionBits, minExponent, maxCode } = BYTE_FORMATS[to];
+  const word = (value: number) => k.constant("u32", value);
+  const code = k.binary("and", bits, word(0x7f));
+  const moved = k.binary("shl", code, word(23 - fractionBits));
+  const normal = k.binary("add", moved, word((126 + minExponent) << 23));
+  const least = k.constant("f32", 2 ** (minExponent - fractionBits));
+  const small = k.bitcast("u32", k.binary("mul", k.convert("f32", code), least));
+  const finite = k.select(k.compare("lt", code, word(1 << fractionBits)), small, normal);
+  // All ones in the exponent of an f32 make infinity of a fraction of zeros, and NaN of others.
+  const other = k.binary("or", moved, word(0x7f800000));
+  const value = k.select(k.compare("gt", code, word(maxCode)), other, finite);
+  const sign = k.binary("shl", k.binary("and", bits, word(0x80)), word(24));
   return k.bitcast("f32", k.binary("or", value, sign));
 }

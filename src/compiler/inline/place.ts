@@ -3,7 +3,7 @@
  * that all rows share, or data that every row reads. `inline` loads its parameters from places and stores its results in
  * places; the kernel around it decides which.
  */
-import { DTYPES, type DType } from "../../core/dtype.js";
+import { DTYPES, type DType, isPacked } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
 import { computeType } from "../elements/elements.js";
 import type { IRType, Value } from "../ir/ir.js";
@@ -88,7 +88,8 @@ export class Scratch {
 
   place(dtype: DType, size: number): Place {
     const { k } = this;
-    if (DTYPES[dtype].kind === "complex") throw new UnsupportedError(`${dtype} inside a function of a thread`);
+    if (DTYPES[dtype].kind === "complex" || isPacked(dtype))
+      throw new UnsupportedError(`${dtype} inside a function of a thread`);
     const type = computeType(dtype);
     if (size <= (this.isCached ? MAX_CACHED : MAX_ARRAY)) return arrayPlace(k, type, Math.max(1, size));
     const kept = type === "bool" ? "i32" : type;

@@ -1,13 +1,15 @@
 /**
  * First pass: placeholders for the memory a program will be given. A compilation works on copies of the leaves without
- * their memory, so that a compiled program keeps no tensor alive. Complex leaves become views of real memory.
+ * their memory, so that a compiled program keeps no tensor alive. Complex leaves become views of real memory, packed ones
+ * views of words; the parameters of a loop's body are not packed.
  */
-import { type DType, isComplex, realDType } from "../../core/dtype.js";
+import { isComplex, isPacked, realDType } from "../../core/dtype.js";
 import { repeatsAmong } from "../../graph/contiguous-slice.js";
 import { Node } from "../../graph/node.js";
 import { buffer } from "../../graph/primitives/leaf.js";
 import { complexOfMemory } from "./complex.js";
 import { isNumber, numberIn, packsOf } from "./given-numbers.js";
+import { packedMemory, unpacked } from "./packed.js";
 
 interface CopiedLeaves {
   /** For each leaf of the caller's graph, the node that stands for it. */
@@ -19,20 +21,21 @@ interface CopiedLeaves {
 /** Stands for memory that the program is given when it runs. */
 const SOME_MEMORY = { byteLength: 0 };
 
-export function copyLeaves(leaves: readonly Node[]): CopiedLeaves {
+export function copyLeaves(leaves: readonly Node[], arePacked = false): CopiedLeaves {
   const copies = new Map<Node, Node>();
   const repeats = repeatsAmong(leaves);
   const memory = leaves
     .filter((leaf) => !isNumber(leaf) && !repeats.has(leaf))
     .map((leaf) => {
-      const copy = memoryLike(leaf);
-      copies.set(leaf, asElements(copy, leaf.dtype));
+      const copy = memoryLike(leaf, arePacked);
+      copies.set(leaf, asElements(copy, leaf, arePacked));
       return copy;
     });
   for (const [leaf, first] of repeats) copies.set(leaf, copies.get(first) as Node);
   for (const { dtype, numbers } of packsOf(leaves.filter(isNumber))) {
-    const pack = memoryLike({ shape: [numbers.length], dtype, device: numbers[0].device });
-    const elements = asElements(pack, dtype);
+    const together = { shape: [numbers.length], dtype, device: numbers[0].device };
+    const pack = memoryLike(together, true);
+    const elements = asElements(pack, together, true);
     numbers.forEach((number, i) => {
       copies.set(number, numberIn(elements, i, number.shape));
     });
@@ -41,10 +44,12 @@ export function copyLeaves(leaves: readonly Node[]): CopiedLeaves {
   return { copies, memory };
 }
 
+type LeafFacts = Pick<Node, "shape" | "dtype" | "device">;
+
 /** A leaf without its memory. Complex numbers are two real ones there, side by side. */
-function memoryLike({ shape: elements, dtype: element, device }: Pick<Node, "shape" | "dtype" | "device">): Node {
-  const shape = isComplex(element) ? [...elements, 2] : elements;
-  const dtype = realDType(element);
+function memoryLike(leaf: LeafFacts, arePacked: boolean): Node {
+  const { device } = leaf;
+  const { shape, dtype } = inMemory(leaf, arePacked);
   const node = new Node(buffer, { shape, dtype }, [], shape, dtype, device);
   // Nodes built on it are only inspected; nothing may start computing them.
   node.isAbstract = true;
@@ -52,4 +57,12 @@ function memoryLike({ shape: elements, dtype: element, device }: Pick<Node, "sha
   return node;
 }
 
-const asElements = (memory: Node, dtype: DType): Node => (isComplex(dtype) ? complexOfMemory(memory) : memory);
+function inMemory({ shape, dtype }: LeafFacts, arePacked: boolean): Pick<Node, "shape" | "dtype"> {
+  if (isComplex(dtype)) return { shape: [...shape, 2], dtype: realDType(dtype) };
+  return arePacked && isPacked(dtype) ? packedMemory(shape, dtype) : { shape, dtype };
+}
+
+function asElements(memory: Node, { shape, dtype }: LeafFacts, arePacked: boolean): Node {
+  if (isComplex(dtype)) return complexOfMemory(memory);
+  return arePacked && isPacked(dtype) ? unpacked(memory, shape, dtype) : memory;
+}

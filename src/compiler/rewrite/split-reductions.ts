@@ -3,6 +3,7 @@
  * axis is cut into chunks, each chunk is reduced by itself, and the partial results are reduced again. The sum of a
  * hundred million numbers is one result; without this, one workgroup would add them all.
  */
+import { isNarrowFloat } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import { Node, pendingInOrder } from "../../graph/node.js";
 import type { Params, Primitive } from "../../graph/primitive.js";
@@ -40,7 +41,7 @@ function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, w
   const count = Math.min(chunks, shape[axis]);
   const length = Math.ceil(shape[axis] / count);
   // Partial results of narrow floats are kept as f32, so that the result is rounded once.
-  const wide = x.dtype === "f16" || x.dtype === "bf16" ? derive(cast, x, { dtype: "f32" }) : x;
+  const wide = isNarrowFloat(x.dtype) ? derive(cast, x, { dtype: "f32" }) : x;
   const filled = fill(wide, axis, count * length - shape[axis], reductionOf(primitive.op).identity(x.dtype));
   const cut = derive(reshape, filled, { shape: [...shape.slice(0, axis), count, length, ...shape.slice(axis + 1)] });
   const inner = axes.map((each) => (each < axis ? each : each + 1));

@@ -3,7 +3,7 @@
  * on the axis; the total restarts where they change. Params: axis, op, isReverse (from the end), isExclusive (without the
  * element itself).
  */
-import { DTYPES, type DType, type DTypeKind, isComplex } from "../../core/dtype.js";
+import { DTYPES, type DType, type DTypeKind, isComplex, lowestOf } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
 import type { ElementOps } from "../element-ops.js";
@@ -42,8 +42,8 @@ const logSumExp: RunningTotal = {
   },
   combineOp: null,
   elementwise: logaddexp,
-  identity: () => -Infinity,
-  neutral: () => -Infinity,
+  identity: lowestOf,
+  neutral: lowestOf,
   complex: "refused",
   derivative: "doubling",
 };

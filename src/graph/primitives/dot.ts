@@ -6,7 +6,7 @@
  *
  * The compiler has tiled kernels for large products; the others become the sum of products that `expand` writes.
  */
-import type { DType } from "../../core/dtype.js";
+import { type DType, isNarrowFloat } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode } from "../build.js";
 import type { Node } from "../node.js";
@@ -57,7 +57,7 @@ export const dot: ContractionPrimitive = {
   expand: (_g, _node, [a, b]) => sumOfProducts(a, b),
 };
 
-export const accumulatorDType = (dtype: DType): DType => (dtype === "f16" || dtype === "bf16" ? "f32" : dtype);
+export const accumulatorDType = (dtype: DType): DType => (isNarrowFloat(dtype) ? "f32" : dtype);
 
 /** The product as one fused loop nest, whose operands are computed as they are needed. */
 function sumOfProducts(a: Node, b: Node): Node {

@@ -475,7 +475,8 @@ function asUnsigned<V>(k: ElementOps<V>, x: V): V {
 
 /** Sums of neighbouring bits, then of pairs, then of fours; a product adds up the bytes (Warren, Hacker's Delight, 5-1). */
 function countOnes<V>(k: ElementOps<V>, x: V): V {
-  const bits = asUnsigned(k, x);
+  const own = asUnsigned(k, x);
+  const bits = DTYPES[k.dtypeOf(own)].bits < 8 ? k.cast(own, "u8") : own;
   const dtype = k.dtypeOf(bits);
   const width = DTYPES[dtype].bits;
   const repeated = (byte: bigint) => {

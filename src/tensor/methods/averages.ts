@@ -1,6 +1,6 @@
 /** Methods of `Tensor`: means, variances, softmax and logsumexp over axes. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
-import { checkOrdered, type DType, isComplex, realDType } from "../../core/dtype.js";
+import { checkOrdered, type DType, isComplex, isNarrowFloat, realDType } from "../../core/dtype.js";
 import { reducedShape } from "../../core/shape.js";
 import * as M from "../../graph/primitives/movement.js";
 import * as R from "../../graph/primitives/reduce.js";
@@ -85,7 +85,7 @@ function asFloat(x: Tensor): Tensor {
 /** The same where they can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
 function asSummable(x: Tensor): Tensor {
   const floats = asFloat(x);
-  return floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
+  return isNarrowFloat(floats.dtype) ? floats.cast("f32") : floats;
 }
 
 /** A tensor in a dtype. Itself where it has that dtype: a second handle would keep `dispose` from freeing the memory. */

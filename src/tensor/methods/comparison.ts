@@ -1,7 +1,7 @@
 /** Methods of `Tensor` that give booleans: comparisons, logic, and tests of floats. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { castScalar } from "../../core/cast.js";
-import { DTYPES, type DType, defaultDType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
+import { DTYPES, type DType, defaultDType, isComplex, isFloat, isInteger, lowestOf } from "../../core/dtype.js";
 import { checkScalar, fitsDType } from "../../core/promotion.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
 import * as E from "../../graph/primitives/elementwise.js";
@@ -87,7 +87,8 @@ export class ComparisonMethods {
   isFinite(this: Tensor): Tensor<"bool"> {
     if (!isFloat(this.dtype) && !isComplex(this.dtype)) return this.equal(this);
     if (isComplex(this.dtype)) return this.real().isFinite().logicalAnd(this.imag().isFinite());
-    return this.abs().less(Infinity);
+    // A dtype without infinities cannot be compared with one.
+    return lowestOf(this.dtype) === -Infinity ? this.abs().less(Infinity) : this.equal(this);
   }
 
   /** |a - b| ≤ atol + rtol·|b|; equal infinities are close. Of integers |a - b| is exact. */
@@ -138,7 +139,11 @@ function closeness(operation: string, x: Tensor, other: Operand, options: Closen
   const operands = met(operation, [x, other]);
   if (isInteger(operands[0].dtype)) return closeIntegers(operands[0], operands[1], rtol, atol);
   const [a, b] = metNumbers(operation, operands);
-  const isNear = a.sub(b).abs().lessEqual(b.abs().mul(rtol).add(atol)).logicalAnd(b.abs().less(Infinity));
+  const isNear = a
+    .sub(b)
+    .abs()
+    .lessEqual(b.abs().mul(rtol).add(atol))
+    .logicalAnd((isComplex(b.dtype) ? b.abs() : b).isFinite());
   const isSame = a.equal(b).logicalOr(isNear);
   return equalNaN ? isSame.logicalOr(a.notEqual(a).logicalAnd(b.notEqual(b))) : isSame;
 }

@@ -4,6 +4,7 @@ import { checkOrdered, type DType } from "../../core/dtype.js";
 import { normalizeAxis } from "../../core/shape.js";
 import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { derive } from "../build.js";
+import { sumDType } from "../reduce-node.js";
 import type { FloatOf, SumOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { asFloat } from "./operands.js";
@@ -67,10 +68,7 @@ function cumulated<T extends DType>(
 }
 
 /** Sums of booleans count; narrow integers are summed in i32 or u32. */
-function widened(x: Tensor): Tensor {
-  const wide: Partial<Record<DType, DType>> = { bool: "i32", i8: "i32", i16: "i32", u8: "u32", u16: "u32" };
-  return x.cast(wide[x.dtype as DType] ?? x.dtype);
-}
+const widened = (x: Tensor): Tensor => x.cast(sumDType(x.dtype));
 
 /** Booleans are ordered as 0 and 1. */
 function ordered<D extends DType>(x: Tensor, apply: (numbers: Tensor) => Tensor): Tensor<D> {

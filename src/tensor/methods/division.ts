@@ -1,5 +1,5 @@
 /** Methods of `Tensor`: division with remainder. */
-import { DTYPES, type DType, isFloat, isInteger } from "../../core/dtype.js";
+import { type DType, isFloat, isInteger, isNarrowFloat } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, makeNode } from "../build.js";
@@ -76,7 +76,7 @@ function remainder(a: Tensor, b: Tensor): Tensor {
  * few bits of f16 and bf16 it is not, so they are divided in f32.
  */
 function floorDivideFloats(a: Tensor, b: Tensor): Tensor {
-  if (DTYPES[a.dtype as DType].bits === 16) return floorDivideFloats(a.cast("f32"), b.cast("f32")).cast(a.dtype);
+  if (isNarrowFloat(a.dtype)) return floorDivideFloats(a.cast("f32"), b.cast("f32")).cast(a.dtype);
   const rest = divided(a, b, E.rem);
   const quotient = a.sub(rest).div(b);
   const lowered = where(rest.notEqual(0).logicalAnd(differentSigns(rest, b)), quotient.sub(1), quotient);

@@ -1,5 +1,6 @@
 /** Methods of `Tensor`: other dtypes of the same values or bits, and the parts of complex numbers. */
-import { checkDType, DTYPES, type DType, isComplex, isInteger } from "../../core/dtype.js";
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
+import { checkDType, DTYPES, type DType, isComplex, isInteger, isNarrowFloat, lowestOf } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { castNode, derive } from "../build.js";
@@ -7,10 +8,39 @@ import type { FloatOf, RealOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { unary } from "./operands.js";
 
+export interface CastOptions {
+  /** What lies beyond the range becomes its end, infinities included. NaN stays NaN, and is 0 as an integer. */
+  readonly saturate?: boolean;
+}
+
+const CAST: OptionKinds<CastOptions> = { saturate: "flag" };
+
+/** Numbers within the range of another dtype. From floats to integers a cast does it by itself. */
+function within(x: Tensor, dtype: DType): Tensor {
+  const [from, to] = [DTYPES[x.dtype as DType], DTYPES[dtype]];
+  if ([from, to].some(({ kind }) => kind === "complex")) {
+    throw new DTypeError(
+      `cast: ${x.dtype} to ${dtype}, saturating; complex numbers have no range, so take their parts.`,
+    );
+  }
+  const isHeld = from.kind === "bool" || to.kind === "bool" || (from.min >= to.min && from.max <= to.max);
+  if ((from.kind === "float" && isInteger(dtype)) || (isHeld && lowestOf(x.dtype) >= to.min)) return x;
+  const whole = (end: number | bigint) => (isInteger(x.dtype) && typeof end === "number" ? Math.trunc(end) : end);
+  // A narrow float may not hold the end of another one's range.
+  const held = isNarrowFloat(x.dtype) ? x.cast("f32") : x;
+  return held.clip(whole(to.min), whole(to.max)) as Tensor;
+}
+
 export class DTypeMethods<D extends DType> {
-  /** The same values in another dtype: `x.cast("f64")`. Floats become integers by cutting off the fraction. */
-  cast<T extends DType>(this: Tensor, dtype: T): Tensor<T> {
+  /**
+   * The same values in another dtype: `x.cast("f64")`. Floats become integers by cutting off the fraction. Integers that do
+   * not fit keep their low bits, and floats that are too large become infinite, or NaN in f8e4m3; with `saturate` both become
+   * the end of the range.
+   */
+  cast<T extends DType>(this: Tensor, dtype: T, options: CastOptions = {}): Tensor<T> {
     checkDType(dtype, "cast");
+    checkOptions("cast", options, CAST);
+    if (options.saturate) return within(this, dtype).cast(dtype);
     // A number given to a jitted function has no dtype of its own until it is cast.
     const isSettled = this.node.isWeak && this.node.dtype === (dtype as DType);
     return this.tensorOf(isSettled ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));

@@ -3,7 +3,16 @@
  * the others NaN. A complex number is NaN when one of its parts is. No gradient flows to a NaN.
  */
 import { checkOptions, inOperation } from "../../core/arguments.js";
-import { checkOrdered, DTYPES, type DType, isComplex, isFloat, realDType } from "../../core/dtype.js";
+import {
+  checkOrdered,
+  type DType,
+  highestOf,
+  isComplex,
+  isFloat,
+  isNarrowFloat,
+  lowestOf,
+  realDType,
+} from "../../core/dtype.js";
 import { floatNode } from "../build.js";
 import { REDUCE, type ReduceOptions } from "../reduce-node.js";
 import type { FloatOf, RealOf, SumOf } from "../result-dtypes.js";
@@ -98,7 +107,7 @@ const without = (x: Tensor, value: number): Tensor => (mayBeNaN(x) ? where(x.isN
 /** As floats in which sums neither overflow nor stop counting. */
 function summable(x: Tensor): Tensor {
   const { dtype } = floatNode(x.node);
-  return x.cast(DTYPES[dtype].bits === 16 ? "f32" : dtype);
+  return x.cast(isNarrowFloat(dtype) ? "f32" : dtype);
 }
 
 const countOf = (x: Tensor, options: ReduceOptions): Tensor => x.isNaN().logicalNot().sum(options);
@@ -127,7 +136,7 @@ function extreme(operation: "nanMax" | "nanMin", x: Tensor, options: ReduceOptio
   const chosen = (values: Tensor) => (isMax ? values.max(options) : values.min(options));
   return inOperation(operation, () => {
     if (!mayBeNaN(x)) return chosen(x);
-    const found = chosen(without(x, isMax ? -Infinity : Infinity));
+    const found = chosen(without(x, Number(isMax ? lowestOf(x.dtype) : highestOf(x.dtype))));
     return where(x.isNaN().all(options), Number.NaN, found);
   });
 }

@@ -1,6 +1,15 @@
 /** Methods of `Tensor`: sums, products, extremes and their positions, counts, norms and covariance over axes. */
 import { checkChoice, checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
-import { checkOrdered, type DType, isComplex, isFloat, positionDType, realDType } from "../../core/dtype.js";
+import {
+  checkOrdered,
+  type DType,
+  isByteFloat,
+  isComplex,
+  isFloat,
+  isNarrowFloat,
+  positionDType,
+  realDType,
+} from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, normalizeAxis, sizeOf } from "../../core/shape.js";
 import type { ReducePrimitive } from "../../graph/primitive.js";
@@ -107,7 +116,7 @@ export class ReductionMethods<D extends DType> {
     }
     const floats = isComplex(this.dtype) ? this : asFloat("covariance", this);
     // As for means: f16 and bf16 hold neither the sums nor the count.
-    const x = floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
+    const x = isNarrowFloat(floats.dtype) ? floats.cast("f32") : floats;
     const deviation = x.sub(x.mean({ axis: -2, keepDims: true }));
     const observations = this.shape[this.rank - 2];
     const products = deviation.expandDims(-1).mul(deviation.conj().expandDims(-2));
@@ -170,6 +179,8 @@ function positionOf(operation: "argmax" | "argmin", x: Tensor, options: Position
 
 function normOf(given: Tensor, order: number, options: ReduceOptions): Tensor {
   const x = isComplex(given.dtype) ? given : asFloat("norm", given);
+  // Squares leave the range of 8-bit floats at once.
+  if (isByteFloat(x.dtype)) return normOf(x.cast("f32"), order, options).cast(x.dtype);
   const size = x.abs();
   switch (order) {
     case Infinity:

@@ -1,6 +1,6 @@
 /** Rounding to a number of decimals, for the method `round`. Halves go to the even neighbour. */
 import { checkOptions, checkWhole } from "../../core/arguments.js";
-import { DTYPES, type DType, isComplex, isInteger } from "../../core/dtype.js";
+import { DTYPES, type DType, isComplex, isInteger, isNarrowFloat } from "../../core/dtype.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, makeNode } from "../build.js";
 import type { Tensor } from "../tensor.js";
@@ -24,7 +24,7 @@ export function roundedTo(x: Tensor, options: RoundOptions): Tensor {
   }
   if (decimals === 0) return unary(x, E.round);
   // Powers of ten soon leave the range of 16 bits.
-  if (DTYPES[x.dtype as DType].bits === 16) return roundedFloats(x.cast("f32"), decimals).cast(x.dtype);
+  if (isNarrowFloat(x.dtype)) return roundedFloats(x.cast("f32"), decimals).cast(x.dtype);
   return roundedFloats(x, decimals);
 }
 

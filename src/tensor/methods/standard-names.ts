@@ -3,7 +3,7 @@
  * those of its functions that are made of ours. docs/array-api.md has the whole table.
  */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
-import { type DType, isComplex } from "../../core/dtype.js";
+import { type DType, isComplex, isNarrowFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis } from "../../core/shape.js";
 import type { FloatOf, Meeting, MeetingOf, RealOf, SumOf } from "../result-dtypes.js";
@@ -134,7 +134,7 @@ const under = <T extends DType>(operation: string, steps: () => object): Tensor<
   inOperation(operation, steps) as Tensor<T>;
 
 /** f16 and bf16 in f32: their covariances may not be held. */
-const widest = (x: Tensor): Tensor => (x.dtype === "f16" || x.dtype === "bf16" ? x.cast("f32") : x);
+const widest = (x: Tensor): Tensor => (isNarrowFloat(x.dtype) ? x.cast("f32") : x);
 
 function running(
   operation: string,

@@ -36,8 +36,13 @@ export class ValueMethods<D extends DType> {
   data(this: Tensor): Promise<TypedArrayOf<D>> {
     return reading(this, async () => {
       // The tensor may be disposed while it is being read.
+<<<<<<< HEAD
       const { dtype } = this;
       return dataOf(await bytesOf(this), dtype) as TypedArrayOf<D>;
+=======
+      const { dtype, size } = this;
+      return dataOf(await this.bytes(), dtype, size) as TypedArrayOf<D>;
+>>>>>>> 358c3c6c7936b18faa0f21e64891d3ca37f60e0f
     });
   }
 
@@ -45,7 +50,7 @@ export class ValueMethods<D extends DType> {
   dataSync(this: Tensor): TypedArrayOf<D> {
     const backend = backendOf(this.node);
     backend.realize([this.node]);
-    return dataOf(backend.readSync(this.node.storage as DeviceStorage), this.dtype) as TypedArrayOf<D>;
+    return dataOf(backend.readSync(this.node.storage as DeviceStorage), this.dtype, this.size) as TypedArrayOf<D>;
   }
 
   /** The bytes of the elements as they lie on the device: little-endian, row-major. */

@@ -1,6 +1,6 @@
 /** Methods of `Tensor`: reductions over sliding windows, and the scattering that their gradients do. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
-import { checkOrdered, DTYPES, type DType, isFloat } from "../../core/dtype.js";
+import { checkOrdered, type DType, highestOf, lowestOf } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
@@ -102,11 +102,11 @@ function windowsOf(operation: string, x: Tensor, size: WindowSize, options: Wind
 type PaddingValue = (dtype: DType, operation: string) => number | bigint;
 const least: PaddingValue = (dtype, operation) => {
   checkOrdered(dtype, operation);
-  return isFloat(dtype) ? -Infinity : DTYPES[dtype].min;
+  return lowestOf(dtype);
 };
 const greatest: PaddingValue = (dtype, operation) => {
   checkOrdered(dtype, operation);
-  return isFloat(dtype) ? Infinity : DTYPES[dtype].max;
+  return highestOf(dtype);
 };
 
 /** The windows of a tensor, and the axes along which their places lie. */

@@ -82,6 +82,12 @@ const products: Calls = {
   vdot: () => pumice.vdot(v(), v()),
 };
 
+const quantized: Calls = {
+  dequantize: (): Tensor<"f16"> => pumice.dequantize(pumice.quantize(v(), "i8", 0.5), 0.5, { dtype: "f16" }),
+  quantizationScale: () => pumice.quantizationScale(v(), "u8", { symmetric: false }).zeroPoint,
+  quantize: (): Tensor<"f8e4m3"> => pumice.quantize(v(), "f8e4m3", 0.5),
+};
+
 const devices: Calls = {
   defaultDevice: (): string => pumice.defaultDevice(),
   devices: (): string[] => pumice.devices(),
@@ -198,6 +204,7 @@ export const functions: Calls = {
   ...classes,
   ...creation,
   ...products,
+  ...quantized,
   ...devices,
   ...transforms,
   ...randomNumbers,

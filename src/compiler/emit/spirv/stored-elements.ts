@@ -1,4 +1,5 @@
 /** Conversions between elements in memory and values in kernels, and the types of both. */
+import { BYTE_FORMATS, type ByteFloat } from "../../../core/byte-float.js";
 import { DTYPES, type DType } from "../../../core/dtype.js";
 import { UnsupportedError } from "../../../core/errors.js";
 import type { ModuleBuilder } from "../../../spirv/builder.js";
@@ -19,8 +20,15 @@ export function bitsType(m: ModuleBuilder, dtype: DType): ScalarType {
 export function storageType(m: ModuleBuilder, dtype: DType): ScalarType {
   switch (dtype) {
     case "bool":
+    case "u2":
+    case "u4":
     case "u8":
+    case "f8e4m3":
+    case "f8e5m2":
       return m.u8;
+    case "i2":
+    case "i4":
+      return m.i8;
     case "bf16":
       return m.u16;
     case "c64":
@@ -36,12 +44,19 @@ export function widen(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DTy
   switch (dtype) {
     case "bool":
       return f.notEqual(f.convert(x, m.u32), 0);
+    case "i2":
+    case "i4":
     case "i8":
     case "i16":
       return f.convert(x, m.i32);
+    case "u2":
+    case "u4":
     case "u8":
     case "u16":
       return f.convert(x, m.u32);
+    case "f8e4m3":
+    case "f8e5m2":
+      return decodeByte(f, m, f.convert(x, m.u32), dtype);
     case "f16":
       return f.convert(x, m.f32);
     case "bf16":
@@ -56,11 +71,18 @@ export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DT
   switch (dtype) {
     case "bool":
       return f.convert(f.select(x, m.constant(m.u32, 1), m.constant(m.u32, 0)), m.u8);
+    case "i2":
+    case "i4":
     case "i8":
     case "i16":
+    case "u2":
+    case "u4":
     case "u8":
     case "u16":
       return f.convert(x, storageType(m, dtype));
+    case "f8e4m3":
+    case "f8e5m2":
+      return f.convert(encodeByte(f, m, x, dtype), m.u8);
     case "f16":
       return f.convert(m.roundingOf(16) === "RTE" ? x : roundToHalf(f, m, x), m.f16);
     case "bf16":
@@ -94,4 +116,38 @@ function roundToBrain(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {
   const rounded = f.shiftRight(f.add(bits, f.add(odd, 0x7fff)), 16);
   const quiet = f.or(f.shiftRight(bits, 16), 0x40);
   return f.select(f.isNan(x), quiet, rounded);
+}
+
+/** The 8-bit float with this code: see byteOfBits in elements/narrow-floats.ts. */
+function decodeByte(f: FunctionBuilder, m: ModuleBuilder, code: Value, dtype: ByteFloat): Value {
+  const { fractionBits, minExponent, maxCode } = BYTE_FORMATS[dtype];
+  const magnitude = f.and(code, 0x7f);
+  const moved = f.shiftLeft(magnitude, 23 - fractionBits);
+  const normal = f.add(moved, (126 + minExponent) << 23);
+  const small = f.bitcast(f.mul(f.convert(magnitude, m.f32), 2 ** (minExponent - fractionBits)), m.u32);
+  const finite = f.select(f.less(magnitude, 1 << fractionBits), small, normal);
+  const value = f.select(f.greater(magnitude, maxCode), f.or(moved, 0x7f800000), finite);
+  return f.bitcast(f.or(value, f.shiftLeft(f.and(code, 0x80), 24)), m.f32);
+}
+
+/** The code of the 8-bit float nearest to an f32, ties to even. Every NaN becomes the same one. */
+function encodeByte(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: ByteFloat): Value {
+  const { fractionBits, minExponent, maxCode, overflow, nan } = BYTE_FORMATS[dtype];
+  const word = (value: number) => m.constant(m.u32, value);
+  const shift = 23 - fractionBits;
+  const bits = f.bitcast(x, m.u32);
+  const magnitude = f.and(bits, 0x7fffffff);
+  // Denormal results: adding this power of two lines the fraction up with the last place, and the addition rounds.
+  const aligner = (minExponent + shift + 127) << 23;
+  const lined = f.add(f.abs(x), 2 ** (minExponent + shift));
+  const small = f.sub(f.bitcast(lined, m.u32), aligner);
+  const odd = f.and(f.shiftRight(magnitude, shift), 1);
+  const raised = f.add(f.add(magnitude, 2 ** (shift - 1) - 1), odd);
+  const normal = f.shiftRight(f.sub(raised, (126 + minExponent) << 23), shift);
+  const code = f.select(f.less(magnitude, (127 + minExponent) << 23), small, normal);
+  const isBeyond = f.greater(code, maxCode);
+  const held = f.select(isBeyond, word(overflow), code);
+  const signed = f.or(held, f.and(f.shiftRight(bits, 24), 0x80));
+  const isNan = f.greater(magnitude, 0x7f800000);
+  return f.select(overflow === nan ? isBeyond : isNan, word(nan), signed);
 }

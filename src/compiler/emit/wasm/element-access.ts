@@ -1,13 +1,17 @@
 /** Loads and stores elements of buffers and arrays, four at once where they are neighbours. */
-import { DTYPES, type DType } from "../../../core/dtype.js";
+import { DTYPES, type DType, isNarrowFloat, type NarrowFloat } from "../../../core/dtype.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { CombineOp, IRType } from "../../ir/ir.js";
-import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, fourWords } from "./half.js";
+import { decodeBrain, decodeByte, decodeHalf, encodeBrain, encodeByte, encodeHalf, fourWords } from "./half.js";
 import { gathered, type LaneValue, laneOf, lanesOf, pairOf, single } from "./lane-values.js";
 import { areAhead, areNeighbours } from "./rising.js";
 import { binary, loadElement, storeElement, wasmType } from "./scalars.js";
-import { isHalf, LANES } from "./vector-plan.js";
+import { LANES } from "./vector-plan.js";
+
+interface Offset {
+  readonly offset: number;
+}
 
 /** Elements side by side in memory: a buffer, or an array. */
 export interface ElementMemory {
@@ -30,7 +34,7 @@ export function addressOf(f: FunctionBuilder, memory: ElementMemory, index: Valu
   return f.i32.add(start, shift === 0 ? at : f.i32.shl(at, shift));
 }
 
-export function offsetOf(memory: ElementMemory, elements: number): { readonly offset: number } {
+export function offsetOf(memory: ElementMemory, elements: number): Offset {
   return { offset: elements * bytesPerElement(memory) };
 }
 
@@ -51,10 +55,9 @@ export function loadLanes(
   if (areNeighbours(index) && isWord(memory)) {
     return { kind: "lanes", value: f.v128.load(addressOf(f, memory, index.value), offsetOf(memory, by)) };
   }
-  if (areNeighbours(index) && isHalf(memory.dtype)) {
-    const decode = memory.dtype === "f16" ? decodeHalf : decodeBrain;
-    const words = f.v128.load16x4_u(addressOf(f, memory, index.value), offsetOf(memory, by));
-    return { kind: "lanes", value: decode(fourWords(f), words) };
+  if (areNeighbours(index) && isNarrowFloat(memory.dtype)) {
+    const value = loadNarrow(f, memory.dtype, addressOf(f, memory, index.value), offsetOf(memory, by));
+    return { kind: "lanes", value };
   }
   if (areNeighbours(index) && memory.dtype === "f64") {
     const start = addressOf(f, memory, index.value);
@@ -92,11 +95,9 @@ export function storeLanes(
     }
     return;
   }
-  if (lane === null && areNeighbours(index) && isHalf(memory.dtype)) {
-    const encode = memory.dtype === "f16" ? encodeHalf : encodeBrain;
-    const words = encode(fourWords(f), lanesOf(f, value, type));
-    const packed = f.i16x8.narrow_i32x4_u(words, words);
-    f.v128.store64_lane(addressOf(f, memory, index.value), packed, 0, offsetOf(memory, by));
+  if (lane === null && areNeighbours(index) && isNarrowFloat(memory.dtype)) {
+    const to = addressOf(f, memory, index.value);
+    storeNarrow(f, memory.dtype, to, lanesOf(f, value, type), offsetOf(memory, by));
     return;
   }
   const isAll = lane === null && isWord(memory);
@@ -111,6 +112,42 @@ export function storeLanes(
     for (const each of writers(index, lane)) {
       const to = addressOf(f, memory, laneOf(f, index, "i32", each) as Value<"i32">);
       storeElement(f, memory.dtype, to, laneOf(f, value, type, each), offsetOf(memory, by));
+    }
+  }
+}
+
+/** Four neighbours of narrow floats, as f32. */
+function loadNarrow(f: FunctionBuilder, dtype: NarrowFloat, at: Value<"i32">, offset: Offset): Value<"v128"> {
+  switch (dtype) {
+    case "f16":
+      return decodeHalf(fourWords(f), f.v128.load16x4_u(at, offset));
+    case "bf16":
+      return decodeBrain(fourWords(f), f.v128.load16x4_u(at, offset));
+    default: {
+      const pairs = f.i16x8.extend_low_i8x16_u(f.v128.load32_zero(at, offset));
+      return decodeByte(fourWords(f), f.i32x4.extend_low_i16x8_u(pairs), dtype);
+    }
+  }
+}
+
+function storeNarrow(
+  f: FunctionBuilder,
+  dtype: NarrowFloat,
+  at: Value<"i32">,
+  bits: Value<"v128">,
+  offset: Offset,
+): void {
+  const halves = (words: Value<"v128">) => f.i16x8.narrow_i32x4_u(words, words);
+  switch (dtype) {
+    case "f16":
+      f.v128.store64_lane(at, halves(encodeHalf(fourWords(f), bits)), 0, offset);
+      break;
+    case "bf16":
+      f.v128.store64_lane(at, halves(encodeBrain(fourWords(f), bits)), 0, offset);
+      break;
+    default: {
+      const pairs = halves(encodeByte(fourWords(f), bits, dtype));
+      f.v128.store32_lane(at, f.i8x16.narrow_i16x8_u(pairs, pairs), 0, offset);
     }
   }
 }

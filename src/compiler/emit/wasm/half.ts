@@ -1,7 +1,8 @@
 /**
- * f16 and bf16 in WebAssembly, which has neither: their bits to those of an f32 and back, rounding to nearest even. Written
+ * f16, bf16 and the 8-bit floats in WebAssembly, which has none of them: their bits to those of an f32 and back, rounding to nearest even. Written
  * once, for one number and for the four of a vector.
  */
+import { BYTE_FORMATS, type ByteFloat } from "../../../core/byte-float.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 
@@ -79,4 +80,27 @@ export function encodeBrain<V>(w: Words<V>, bits: V): V {
   const upper = w.shr(bits, 16);
   const rounded = w.shr(w.add(w.add(bits, w.and(upper, 1)), 0x7fff), 16);
   return w.fromOn(w.and(bits, 0x7fffffff), 0x7f800001, w.or(upper, 0x40), rounded);
+}
+
+/** Moving the code up and scaling turns even denormals into the right float. */
+export function decodeByte<V>(w: Words<V>, bits: V, dtype: ByteFloat): V {
+  const { fractionBits, minExponent, maxCode } = BYTE_FORMATS[dtype];
+  const code = w.and(bits, 0x7f);
+  const moved = w.shl(code, 23 - fractionBits);
+  const value = w.fromOn(code, maxCode + 1, w.or(moved, 0x7f800000), w.mulFloat(moved, 2 ** (126 + minExponent)));
+  return w.or(value, w.shl(w.and(bits, 0x80), 24));
+}
+
+/** As encodeHalf; beyond the largest number there is infinity, or only NaN, and every NaN becomes the same one. */
+export function encodeByte<V>(w: Words<V>, bits: V, dtype: ByteFloat): V {
+  const { fractionBits, minExponent, maxCode, overflow, nan } = BYTE_FORMATS[dtype];
+  const shift = 23 - fractionBits;
+  const magnitude = w.and(bits, 0x7fffffff);
+  const small = w.add(w.addFloat(magnitude, 2 ** (minExponent + shift)), -((minExponent + shift + 127) << 23));
+  const odd = w.and(w.shr(magnitude, shift), 1);
+  const rounder = 2 ** (shift - 1) - 1 - ((126 + minExponent) << 23);
+  const normal = w.shr(w.add(w.add(magnitude, rounder), odd), shift);
+  const code = w.fromOn(magnitude, (127 + minExponent) << 23, normal, small);
+  const signed = w.or(w.fromOn(code, maxCode + 1, overflow, code), w.and(w.shr(bits, 24), 0x80));
+  return overflow === nan ? w.fromOn(code, maxCode + 1, nan, signed) : w.fromOn(magnitude, 0x7f800001, nan, signed);
 }

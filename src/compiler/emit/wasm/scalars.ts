@@ -4,7 +4,7 @@ import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { BinaryOp, CompareOp, IRType, Value as IRValue, UnaryOp } from "../../ir/ir.js";
-import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, oneWord } from "./half.js";
+import { decodeBrain, decodeByte, decodeHalf, encodeBrain, encodeByte, encodeHalf, oneWord } from "./half.js";
 
 export const wasmType = {
   bool: "i32",
@@ -26,8 +26,12 @@ export function loadElement(
   switch (dtype) {
     case "bool":
       return f.i32.ne(f.i32.load8_u(at, offset), 0);
+    case "i2":
+    case "i4":
     case "i8":
       return f.i32.load8_s(at, offset);
+    case "u2":
+    case "u4":
     case "u8":
       return f.i32.load8_u(at, offset);
     case "i16":
@@ -40,6 +44,9 @@ export function loadElement(
     case "i64":
     case "u64":
       return f.i64.load(at, offset);
+    case "f8e4m3":
+    case "f8e5m2":
+      return f.f32.reinterpret_i32(decodeByte(oneWord(f), f.i32.load8_u(at, offset), dtype));
     case "f16":
       return f.f32.reinterpret_i32(decodeHalf(oneWord(f), f.i32.load16_u(at, offset)));
     case "bf16":
@@ -62,7 +69,11 @@ export function storeElement(
 ): void {
   switch (dtype) {
     case "bool":
+    case "i2":
+    case "i4":
     case "i8":
+    case "u2":
+    case "u4":
     case "u8":
       f.i32.store8(at, value as Value<"i32">, offset);
       break;
@@ -77,6 +88,10 @@ export function storeElement(
     case "i64":
     case "u64":
       f.i64.store(at, value as Value<"i64">, offset);
+      break;
+    case "f8e4m3":
+    case "f8e5m2":
+      f.i32.store8(at, encodeByte(oneWord(f), f.i32.reinterpret_f32(value as Value<"f32">), dtype), offset);
       break;
     case "f16":
       f.i32.store16(at, encodeHalf(oneWord(f), f.i32.reinterpret_f32(value as Value<"f32">)), offset);

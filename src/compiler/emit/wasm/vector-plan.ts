@@ -1,5 +1,5 @@
 /** Plans the vectorisation of a kernel on the CPU: four neighbouring rows, four neighbouring rounds of loops, or none. */
-import { DTYPES, type DType } from "../../../core/dtype.js";
+import { DTYPES, type DType, isNarrowFloat } from "../../../core/dtype.js";
 import { asCombineOp, reductionBy } from "../../../graph/reduction.js";
 import {
   type CombineOp,
@@ -19,9 +19,6 @@ type ReadStatement = Extract<Statement, { kind: "read" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 export const LANES = 4;
-
-/** Narrow floats, of which a few instructions convert four to and from a vector. */
-export const isHalf = (dtype: DType): boolean => dtype === "f16" || dtype === "bf16";
 
 export interface VectorPlan {
   /** Four rows at once. */
@@ -98,7 +95,8 @@ export function planVectors(kernel: Kernel): VectorPlan {
   }
   if (isOrdered || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
   const loads = values.filter(({ op }) => op === "load");
-  const areVector = (dtype: DType) => DTYPES[dtype].bytes === 4 || isHalf(dtype);
+  // A few instructions convert four narrow floats to and from a vector.
+  const areVector = (dtype: DType) => DTYPES[dtype].bytes === 4 || isNarrowFloat(dtype);
   const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
     const step = stepsIn(variable);
     return among.filter(
