@@ -222,8 +222,9 @@ after(() => {
 const accuracyIntroduction = `# Accuracy of the math functions
 
 This page lists the measured error and the cost of each elementary function. Pumice computes these functions itself, with
-the same operations in the same order on every device, so all devices give the same bits. Denormals are the exception: a GPU
-may flush them to zero. \`test/compiler/math/device.test.ts\` compares each Vulkan device it finds with JavaScript.
+the same operations in the same order on every device, so all devices give the same bits. Denormals are the exception. Pumice
+asks a GPU to keep them; one that does not offer this may take them for zeros. \`test/compiler/math/device.test.ts\` compares each
+Vulkan device it finds with JavaScript.
 
 \`test/compiler/math/accuracy.test.ts\` writes this page (set \`PUMICE_WRITE_ACCURACY=1\`, and \`PUMICE_ACCURACY=full\` for more
 arguments). The columns:
