@@ -10,7 +10,7 @@ import { accumulatorDType } from "../../graph/primitives/dot.js";
 import type { Tensor } from "../tensor.js";
 import { where } from "./where.js";
 
-export interface EarlySum {
+interface EarlySum {
   readonly node: Node;
   /** One number, by which the result is multiplied; undefined if that is 1. */
   readonly factor?: Tensor;

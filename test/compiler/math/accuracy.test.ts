@@ -217,7 +217,7 @@ after(() => {
   });
   const few = names.filter((name) => !extended.has(name));
   // test/tensor/complex-accuracy.test.ts writes what follows.
-  const [, complex = ""] = /(\n## Complex numbers\n[^]*)/.exec(readFileSync("docs/accuracy.md", "utf8")) ?? [];
+  const [, complex = ""] = /(\n## Complex numbers\n.*)/s.exec(readFileSync("docs/accuracy.md", "utf8")) ?? [];
   const text = `${accuracyIntroduction.replace("FEW", few.join(", "))}\n${rows.join("\n")}\n`;
   writeFileSync("docs/accuracy.md", text + complex);
 });
