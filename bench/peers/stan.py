@@ -8,8 +8,10 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
+import time
 
 from timing import LOADERS, Absent, Pace, peer
 
@@ -17,14 +19,34 @@ COMMAND = os.environ.get("RSCRIPT", "Rscript")
 SCRIPT = pathlib.Path(__file__).with_name("rstan.R")
 
 
+# Compiling a model takes a minute, and several on a busy machine.
+MOST_SECONDS = 1800
+
+
 def rscript(*arguments):
+    """What the script prints. Says every minute that it is still at work: who reads us takes long silence for a crash."""
+    command = [COMMAND, str(SCRIPT), *arguments]
     try:
-        done = subprocess.run([COMMAND, str(SCRIPT), *arguments], capture_output=True, text=True)
+        running = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
     except FileNotFoundError:
         raise Absent(f"There is no {COMMAND}") from None
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip()[-500:])
-    return done.stdout
+    began = time.monotonic()
+    while True:
+        try:
+            output, complaints = running.communicate(timeout=60)
+            break
+        except subprocess.TimeoutExpired:
+            seconds = round(time.monotonic() - began)
+            if seconds > MOST_SECONDS:
+                # The compiler that R has started, too.
+                os.killpg(running.pid, signal.SIGKILL)
+                raise RuntimeError(f"{' '.join(command)} was ended after {seconds} s") from None
+            print(f"rstan: at work for {seconds} s", flush=True)
+    if running.returncode != 0:
+        raise RuntimeError(complaints.strip()[-500:])
+    return output
 
 
 def _rstan():

@@ -57,13 +57,8 @@ export function compile<Code>(
   recordable: Recordable | null = null,
   shared = new SharedKernels<Code>(),
 ): Program<Code> {
-<<<<<<< HEAD
   const assembly = new Assembly(target, load, recordable, shared, compileBody);
-  const graph = rewrite(roots, given, target.profile.tiles);
-=======
-  const assembly = new Assembly(target, load, recordable, compileBody);
   const graph = rewrite(roots, given, target.profile.tiles, true);
->>>>>>> 358c3c6c7936b18faa0f21e64891d3ca37f60e0f
   const leafSlots = slotsOfLeaves(graph.leaves, given, target.profile.alignment);
   const steps = compileGraph(assembly, graph, leafSlots, (root) => assembly.make(graph.roots[root], root));
   const leaves = graph.leaves.map(({ shape, dtype }) => ({ shape, dtype }));

@@ -8,12 +8,8 @@ import { type KernelStep, kernelsOf, type Program } from "../compiler/program/pr
 import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
 import type { Target } from "../compiler/target/target.js";
-<<<<<<< HEAD
-import { bytesOf } from "../core/bytes.js";
-import type { DType } from "../core/dtype.js";
-=======
 import { tensorBytes } from "../core/bytes.js";
->>>>>>> 358c3c6c7936b18faa0f21e64891d3ca37f60e0f
+import type { DType } from "../core/dtype.js";
 import { OutOfMemoryError } from "../core/errors.js";
 import { type ProgramCache, programCache } from "../engines/disk/program-cache.js";
 import { sha256 } from "../engines/disk/sha256.js";
@@ -140,7 +136,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   uploadNumber(value: number, dtype: DType): M {
     const view = new DataView(new ArrayBuffer(SCALAR_STRIDE));
     writeScalars(view, 0, [value], [{ kind: "scalar", dtype }]);
-    return this.engine.upload(new Uint8Array(view.buffer, 0, bytesOf({ shape: [], dtype })));
+    return this.engine.upload(new Uint8Array(view.buffer, 0, tensorBytes({ shape: [], dtype })));
   }
 
   read(storage: M): Promise<Uint8Array> {

@@ -105,13 +105,8 @@ export function fromBytes<D extends DType>(
       `fromBytes: ${bytes.byteLength} bytes for ${formatShape(shape)} of ${dtype}, which has ${needed}.`,
     );
   }
-<<<<<<< HEAD
-  const tidy = tidyBytes(dtype, viewBytes(bytes));
+  const tidy = tidyBytes(dtype, viewBytes(bytes), sizeOf(shape));
   return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), tidy, shape, dtype));
-=======
-  const held = tidyBytes(dtype, viewBytes(bytes), sizeOf(shape));
-  return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), held, shape, dtype));
->>>>>>> 358c3c6c7936b18faa0f21e64891d3ca37f60e0f
 }
 
 /** A tensor of one value: `full([2, 3], 7)`. A number for a shape is the extent of its only axis. */

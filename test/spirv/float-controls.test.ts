@@ -1,4 +1,4 @@
-/** Float controls: kept zeros, infinities and NaNs are asked for where the device offers them, by width. */
+/** Float controls: kept zeros, infinities, NaNs and denormals are asked for where the device offers them, by width. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { floatControlsOf } from "../../src/spirv/float-controls.js";
@@ -15,4 +15,16 @@ test("each width by its own property, and nothing that is not offered", () => {
     false,
     false,
   ]);
+});
+
+test("denormals are kept where a width may have that by itself", () => {
+  const both = { shaderDenormPreserveFloat32: true, shaderDenormPreserveFloat64: true };
+  const kept = (offered: Record<string, boolean>) => {
+    const controls = floatControlsOf(offered);
+    return [controls[32]?.denormals, controls[64]?.denormals];
+  };
+  assert.deepEqual(kept(both), [undefined, undefined]);
+  assert.deepEqual(kept({ ...both, ownDenormsFloat32: true, ownDenormsFloat64: false }), ["preserve", undefined]);
+  assert.deepEqual(kept({ ...both, ownDenormsFloat32: true, ownDenormsFloat64: true }), ["preserve", "preserve"]);
+  assert.deepEqual(kept({ ownDenormsFloat32: true, ownDenormsFloat64: true }), [undefined, undefined]);
 });

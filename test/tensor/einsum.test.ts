@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { einsum, type Tensor } from "../../src/tensor/index.js";
 import { contractionOrder } from "../../src/tensor/methods/contraction-order.js";
 import { parseSubscripts } from "../../src/tensor/methods/subscripts.js";
+import { grad } from "../../src/transforms/grad.js";
 import { sumOfProducts } from "../support/contraction-oracle.js";
 import {
   count,
@@ -196,6 +197,13 @@ test("subscripts are read with or without spaces", () => {
 describeOnTensorDevices("sums over axes of one operand alone", () => {
   const large = () => toTensor({ shape: [4, 1], values: [1e38, 1e38, 1e38, 1e38] }, "f32");
   const small = () => toTensor({ shape: [1], values: [1e-10] }, "f32");
+  const smalls = () => toTensor({ shape: [2], values: [1e-10, 2e-10] }, "f32");
+  const wide = () => toTensor({ shape: [2, 4], values: [1e38, 1e38, 1e38, 1e38, 1e38, 0, 0, 0] }, "f32");
+  const columns = () => toTensor({ shape: [2, 2], values: [1e-10, 2e-10, 1e-10, 2e-10] }, "f32");
+  const tiny = () => toTensor({ shape: [3, 2], values: new Array(6).fill(1e-10) }, "f32");
+  const thousands = () => toTensor({ shape: [200], values: new Array(200).fill(1024) }, "f16");
+  const smallHalves = () => toTensor({ shape: [2], values: [2 ** -11, 2 ** -10] }, "f16");
+  const cancelling = () => toTensor({ shape: [7], values: [3e38, 3e38, 3e38, -3e38, -3e38, -3e38, 1e38] }, "f32");
   const three = () => toTensor({ shape: [3], values: [1, 2, -1] }, "f32");
   const cases: readonly (readonly [string, () => Tensor, number[]])[] = [
     ["ij,j->j", () => einsum("ij,j->j", large(), small()), [4e28]],
@@ -205,6 +213,15 @@ describeOnTensorDevices("sums over axes of one operand alone", () => {
     ["ij,k->", () => einsum("ij,k->", large(), small()), [4e28]],
     ["ij,j,j->j", () => einsum("ij,j,j->j", large(), small(), small()), [4e18]],
     ["ij,j,k->jk", () => einsum("ij,j,k->jk", large(), small(), three()), [4e28, 8e28, -4e28]],
+    // The other operand has an axis of its own: multiplying first would repeat the products along it.
+    ["ij,k->k, k of 2", () => einsum("ij,k->k", large(), smalls()), [4e28, 8e28]],
+    ["k,ij->k, k of 2", () => einsum("k,ij->k", smalls(), large()), [4e28, 8e28]],
+    ["ij,k->ki", () => einsum("ij,k->ki", wide(), smalls()), [4e28, 1e28, 8e28, 2e28]],
+    ["ij,ik->k", () => einsum("ij,ik->k", wide(), columns()), [5e28, 1e29]],
+    ["ij,k->, a small sum of large numbers", () => einsum("ij,k->", tiny(), large().reshape(4)), [2.4e29]],
+    ["c64", () => einsum("ij,k->k", large().cast("c64"), smalls().cast("c64")).real(), [4e28, 8e28]],
+    ["f16", () => einsum("i,k->k", thousands(), smallHalves()), [100, 200]],
+    ["both sides of 0", () => einsum("i,k->k", cancelling(), smalls()), [1e28, 2e28]],
   ];
   for (const [name, product, want] of cases) {
     test(`${name} overflows only where the result does`, () => {
@@ -213,6 +230,27 @@ describeOnTensorDevices("sums over axes of one operand alone", () => {
       assert.equal(got.length, want.length);
     });
   }
+
+  test("what overflows stays infinite, and an infinite operand gives what it gives in NumPy", () => {
+    const infinite = toTensor({ shape: [2], values: [Number.POSITIVE_INFINITY, 1] }, "f32");
+    const factors = toTensor({ shape: [3], values: [2, -1, 0] }, "f32");
+    assert.deepEqual(numbersOf(einsum("i,k->k", infinite, factors)), [Infinity, -Infinity, NaN]);
+    const ones = toTensor({ shape: [2], values: [1, 2] }, "f32");
+    assert.deepEqual(numbersOf(einsum("ij,k->k", large(), ones)), [Infinity, Infinity]);
+  });
+
+  test("the slope through a sum that is taken first is that of the products", () => {
+    for (const [x, y] of [
+      [large(), smalls()],
+      [columns(), smalls()],
+    ] as const) {
+      const loss = (a: Tensor) =>
+        einsum("ij,k->k", a, y)
+          .mul(toTensor({ shape: [2], values: [3, 1] }, "f32"))
+          .sum();
+      for (const slope of numbersOf(grad(loss)(x))) assert.ok(Math.abs(slope / 5e-10 - 1) < 1e-6, `${slope}`);
+    }
+  });
 });
 
 test("a chain of matrices is contracted from its thin end", () => {

@@ -199,6 +199,9 @@ function checkRun(operation: string, { until, checkpoint, checkpointSeconds }: R
   if (checkpoint !== undefined) checkWritable(`${operation}: checkpoint`, checkpoint);
 }
 
+/** A table on the device says of each draw of the warmup what it adapts: 64 MiB of it, a thousand times what anybody needs. */
+const MOST_WARMUP = 2 ** 24;
+
 function check(options: FilledOptions): void {
   const refused = (name: string, value: unknown, what: string): never => refuse("sample", name, value, what);
   for (const [name, words] of Object.entries(CHOICES)) {
@@ -216,7 +219,7 @@ function check(options: FilledOptions): void {
   const most = 2 ** 31 - 1;
   count("chains", 1, most);
   count("draws", 1, most);
-  count("warmup", 0, most);
+  count("warmup", 0, MOST_WARMUP);
   count("maxTreeDepth", 1, 24);
   count("lanes", 1, 1024);
   count("steps", 1, 2 ** 20);

@@ -17,6 +17,7 @@ import { type ProgressLine, progressLine } from "./progress.js";
 import type { Progress } from "./run.js";
 import type { Sampling } from "./sampling.js";
 import type { SavedFit } from "./saved-fit.js";
+import { checkSavedNumbers } from "./saved-numbers.js";
 import { bytesOfType } from "./starting-state.js";
 
 /** Bytes of draws that a block may take on the device. */
@@ -67,6 +68,7 @@ export class Sampler {
     const { draws } = saved;
     await checkSameRun(this.sampling, saved);
     chains.restore(saved.chains, draws.length);
+    await checkSavedNumbers(this.sampling, saved);
     this.spent = { ...saved.spent };
     this.drawn = options.warmup + draws.length;
     chains.block.begin(this.drawn, 0);

@@ -72,7 +72,7 @@ function outside([low, high]: Range, [least, most]: Range): string | null {
 }
 
 /** Where values lie for all that is known: in the support and in what `.constrained(…)` keeps them to. */
-function rangeOf({ distribution, constraint }: RandomVariable): Range | undefined {
+export function rangeOf({ distribution, constraint }: RandomVariable): Range | undefined {
   const ranges = [distribution.support.range, constraint.range].filter((range) => range !== undefined);
   if (ranges.length < 2) return undefined;
   return [Math.max(...ranges.map(([low]) => low)), Math.min(...ranges.map(([, high]) => high))];

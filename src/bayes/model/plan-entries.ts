@@ -1,5 +1,6 @@
 /** The entries of a posterior's plan: its variables as they are known before anything is sampled. Users see them, too. */
 import type { Shape } from "../../core/shape.js";
+import type { Range } from "../arguments/parameter.js";
 import type { Outline } from "./outline.js";
 
 export interface Latent {
@@ -13,6 +14,8 @@ export interface Latent {
   /** Of its free numbers, which start at `offset` of the flat vector. */
   readonly freeShape: Shape;
   readonly offset: number;
+  /** Between which numbers its elements lie, ends included, where that does not depend on what is sampled. */
+  readonly range?: Range;
 }
 
 export interface Observed {

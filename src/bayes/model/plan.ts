@@ -11,7 +11,7 @@ import { Tensor, zeros } from "../../tensor/index.js";
 import { placeholderLike } from "../../transforms/trace.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../variables/variable.js";
-import { checkFitting, unsureParameters } from "./fitting.js";
+import { checkFitting, rangeOf, unsureParameters } from "./fitting.js";
 import { type GivenData, noComplex } from "./given-data.js";
 import { improperIn, type Summand } from "./improper.js";
 import { bijectionOf, freeShapeOf, type LatentValue, latentAt } from "./latent-value.js";
@@ -229,6 +229,8 @@ function entriesOf(
     const { name: distribution } = variable.distribution;
     const name = label.get(variable) as string;
     const own = observed[number];
+    const known = rangeOf(variable);
+    const range = known && { range: known };
     if (own) {
       variables.set(number, { kind: "observed", name, distribution, shape: [...own.data.shape] });
       if (!own.missing) return;
@@ -240,14 +242,14 @@ function entriesOf(
         );
       }
       const sizes = { shape: [count], freeShape: [count], offset };
-      imputed.set(number, { kind: "latent", name: missing, isAnonymous: false, distribution, ...sizes });
+      imputed.set(number, { kind: "latent", name: missing, isAnonymous: false, distribution, ...sizes, ...range });
       offset += count;
       return;
     }
     const shape = [...variable.node.shape];
     const freeShape = freeShapeOf(variable, shape);
     const isAnonymous = !returned.has(variable);
-    variables.set(number, { kind: "latent", name, isAnonymous, distribution, shape, freeShape, offset });
+    variables.set(number, { kind: "latent", name, isAnonymous, distribution, shape, freeShape, offset, ...range });
     offset += sizeOf(freeShape);
   });
   return { variables, imputed, dim: offset };

@@ -45,6 +45,8 @@ export interface SampledTarget extends TargetDensity, NamedValues, DensityBreakd
   readonly latents: readonly (NamedValues["latents"][number] & {
     readonly freeShape: readonly number[];
     readonly offset: number;
+    /** Between which numbers its elements lie, ends included, as far as it is known. */
+    readonly range?: readonly [low: number, high: number];
   })[];
   readonly observed: readonly { readonly name: string; readonly shape: Shape }[];
   logLikelihood(at: Tensor | Readonly<Record<string, Tensor>>): Readonly<Record<string, Tensor>>;

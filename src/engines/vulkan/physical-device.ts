@@ -153,11 +153,22 @@ function subgroupOf({ arena, at }: Properties): PhysicalDevice["subgroup"] {
   };
 }
 
-/** The float behaviours a shader may ask for, as shaderSignedZeroInfNanPreserveFloat32. */
+/** VkShaderFloatControlsIndependence: whether widths may treat denormals each in its own way. */
+const [ONLY_32_BITS, ALL_WIDTHS] = [0, 1];
+
+/**
+ * The float behaviours a shader may ask for, as shaderSignedZeroInfNanPreserveFloat32; and for which width it may say what
+ * becomes of denormals and leave the others alone (ownDenormsFloat32, ownDenormsFloat64).
+ */
 function floatControlsOf({ arena, at }: Properties): Record<string, boolean> {
   if (!at.v12) return {};
   const names = [...V12.fields.keys()].filter((name) => /Float(16|32|64)$/.test(name));
-  return Object.fromEntries(names.map((name) => [name, arena.get(V12, at.v12, name) === 1]));
+  const independence = arena.number(V12, at.v12, "denormBehaviorIndependence");
+  return {
+    ...Object.fromEntries(names.map((name) => [name, arena.get(V12, at.v12, name) === 1])),
+    ownDenormsFloat32: independence === ONLY_32_BITS || independence === ALL_WIDTHS,
+    ownDenormsFloat64: independence === ALL_WIDTHS,
+  };
 }
 
 function readFeatures(

@@ -79,6 +79,45 @@ const expm1: ComplexFunction = (z) => {
   return complexOf(re, x.exp().mul(y.sin()));
 };
 
+/**
+ * The first digits of ln 2, so few that products with the halves of a float are exact; how to halve a float; and the largest
+ * number for which that helps.
+ */
+const LN2_PARTS = {
+  f32: { first: 0x0b17 / 2 ** 12, halving: 2 ** 12 + 1, largest: 2 ** 12 },
+  f64: { first: 0x2c5c85f / 2 ** 26, halving: 2 ** 27 + 1, largest: 2 ** 26 },
+} as const;
+/** The digits of ln 2 behind those of Math.LN2. */
+const LN2_BEHIND = 2.3190468138462996e-17;
+
+/** y·ln 2 as a sum of two floats, the second small: a large angle that is rounded to one float is wrong by its last digit. */
+function timesLn2(y: Tensor): { angle: Tensor; rest: Tensor } {
+  const { first, halving, largest } = LN2_PARTS[y.dtype as "f32" | "f64"];
+  const isLarge = y.abs().greater(largest);
+  const small = where(isLarge, scalarLike(y, 0), y);
+  const times = small.mul(halving);
+  const high = times.sub(times.sub(small));
+  const low = small.sub(high);
+  const product = high.mul(first);
+  const others = low.mul(first).add(small.mul(Math.LN2 - first).add(small.mul(LN2_BEHIND)));
+  const sum = product.add(others);
+  return { angle: where(isLarge, y.mul(Math.LN2), sum), rest: others.sub(sum.sub(product)) };
+}
+
+/** 2ˣ·(cos + i·sin)(y·ln 2). Infinite parts and NaN are left to exp. */
+const exp2: ComplexFunction = (z) => {
+  const [x, y] = [z.real(), z.imag()];
+  const { angle, rest } = timesLn2(y);
+  const [cos, sin] = [angle.cos(), angle.sin()];
+  // A power that overflows may still have a small cosine: what is too much for it is multiplied last.
+  const most = x.minimum(x.dtype === "f64" ? 1023 : 127);
+  const [size, more] = [most.exp2(), x.sub(most).exp2()];
+  const re = cos.sub(rest.mul(sin)).mul(size).mul(more);
+  const im = sin.add(rest.mul(cos)).mul(size).mul(more);
+  const finite = complexOf(re, where(y.equal(0), y, im));
+  return where(z.isFinite(), finite, scaled(z, Math.LN2).exp());
+};
+
 /** z / |z|; zero is its own. */
 const sign: ComplexFunction = (z) => {
   const size = z.abs();
@@ -101,7 +140,7 @@ export const complexFunctions = {
   atanh,
   log1p,
   expm1,
-  exp2: (z) => scaled(z, Math.LN2).exp(),
+  exp2,
   log2: scaledLog(2),
   log10: scaledLog(10),
 } as const satisfies Record<string, ComplexFunction>;

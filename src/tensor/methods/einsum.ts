@@ -3,7 +3,8 @@
  * not name are summed over. Operands are contracted in pairs, in the order that takes the fewest multiplications.
  *
  * A letter that one operand alone has and the result has not is a lone axis. Its sum may overflow where the sum of products
- * does not, so it is taken after the product where that costs no more multiplications than there are elements.
+ * does not. So it is taken after the product where that costs no more multiplications than there are elements, and elsewhere
+ * with a scale (early-sum.ts).
  */
 import { checkString } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
@@ -15,12 +16,19 @@ import type { OneOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { checkTensors } from "../tensor-checks.js";
 import { contractionOrder, type Order, operandsOf } from "./contraction-order.js";
+import { earlySum, scaledUp } from "./early-sum.js";
 import { type Label, labelSizes, parseSubscripts } from "./subscripts.js";
 
 interface Term {
   readonly node: Node;
   readonly labels: readonly Label[];
+  /** What the result is to be multiplied by, for sums that were scaled down. */
+  readonly factors: readonly Tensor[];
 }
+
+type IsKept = (label: Label) => boolean;
+/** Sums the labels that are not kept, before a product. */
+type SumEarly = (term: Term, isKept: IsKept) => Term;
 
 /**
  * `einsum("bik,bkj->bij", a, b)`. Without an arrow the result has, in alphabetical order, the letters that occur once. A
@@ -42,7 +50,14 @@ export function einsum<D extends DType>(subscripts: string, ...tensors: readonly
     tensors.map(({ node }) => node),
   );
   const sizes = labelSizes(subscripts, inputs, tensors);
-  const terms = tensors.map(({ node }, i) => prepare({ node: castNode(node, dtype), labels: inputs[i] }, sizes));
+  const terms = tensors.map(({ node }, i) =>
+    prepare({ node: castNode(node, dtype), labels: inputs[i], factors: [] }, sizes),
+  );
+  const tensorOf = (node: Node) => tensors[0].tensorOf(node) as Tensor;
+  const sumEarly: SumEarly = (term, isKept) => {
+    const { node, factor } = earlySum(term.node, lostAxes(term, isKept), tensorOf);
+    return { node, labels: term.labels.filter(isKept), factors: factor ? [...term.factors, factor] : term.factors };
+  };
   const isKept = (label: Label, others: readonly (readonly Label[])[]) =>
     output.includes(label) || others.some((labels) => labels.includes(label));
   const others = (i: number) => terms.filter((_, j) => j !== i).map(({ labels }) => labels);
@@ -54,10 +69,10 @@ export function einsum<D extends DType>(subscripts: string, ...tensors: readonly
     const of = (side: Order) => operandsOf(side).map((i) => all[i]);
     const a = evaluate(left, [...outside, ...of(right)]);
     const b = evaluate(right, [...outside, ...of(left)]);
-    return contractPair(a, b, (label) => isKept(label, outside));
+    return contractPair(a, b, (label) => isKept(label, outside), sumEarly);
   };
   const whole = evaluate(contractionOrder(all, output, sizes), []);
-  const { node, labels } = sumOut(whole, (label) => output.includes(label));
+  const { node, labels, factors } = sumOut(whole, (label) => output.includes(label));
   // An ellipsis axis that every operand has with size 1 was squeezed away in all of them and comes back here.
   const ordered = permuteNode(
     node,
@@ -68,7 +83,7 @@ export function einsum<D extends DType>(subscripts: string, ...tensors: readonly
     ordered,
     output.map((label, i) => (labels.includes(label) ? shape[i] : 1)),
   );
-  return tensors[0].tensorOf(broadcastNode(aligned, shape));
+  return tensors[0].tensorOf(scaledUp(tensorOf(broadcastNode(aligned, shape)), factors).node);
 }
 
 // ------------------------------------------------------------------------------------------------ one operand
@@ -89,6 +104,7 @@ function prepare(term: Term, sizes: ReadonlyMap<Label, number>): Term {
       node.shape.filter((_, axis) => !stretches(axis)),
     ),
     labels: unstretched,
+    factors: term.factors,
   };
 }
 
@@ -97,15 +113,19 @@ function repeated(labels: readonly Label[]): [number, number] | null {
   return second < 0 ? null : [labels.indexOf(labels[second]), second];
 }
 
-function sumOut({ node, labels }: Term, isKept: (label: Label) => boolean): Term {
-  const axes = labels.flatMap((label, axis) => (isKept(label) ? [] : [axis]));
-  return { node: sumNode(node, axes), labels: labels.filter(isKept) };
+/** The axes whose labels are not kept. */
+const lostAxes = ({ labels }: Term, isKept: IsKept): number[] =>
+  labels.flatMap((label, axis) => (isKept(label) ? [] : [axis]));
+
+function sumOut(term: Term, isKept: IsKept): Term {
+  const { node, labels, factors } = term;
+  return { node: sumNode(node, lostAxes(term, isKept)), labels: labels.filter(isKept), factors };
 }
 
 // ------------------------------------------------------------------------------------------------ pairs
 
-function contractPair(given: Term, other: Term, isKept: (label: Label) => boolean): Term {
-  const [a, b] = withFewerLoneAxes(given, other, isKept);
+function contractPair(given: Term, other: Term, isKept: IsKept, sumEarly: SumEarly): Term {
+  const [a, b] = withFewerLoneAxes(given, other, isKept, sumEarly);
   const shared = a.labels.filter((label) => b.labels.includes(label));
   const batch = shared.filter(isKept);
   const contract = shared.filter((label) => !isKept(label));
@@ -115,16 +135,17 @@ function contractPair(given: Term, other: Term, isKept: (label: Label) => boolea
   const product: Term = {
     node: contractNodes(a.node, b.node, { contract: axesOf(contract), batch: axesOf(batch) }),
     labels: [...batch, ...alone],
+    factors: [...a.factors, ...b.factors],
   };
   return sumOut(product, isKept);
 }
 
 /** Sums lone axes, but those of the larger term only if the other one has axes of its own, which would repeat its work. */
-function withFewerLoneAxes(a: Term, b: Term, isKept: (label: Label) => boolean): [Term, Term] {
+function withFewerLoneAxes(a: Term, b: Term, isKept: IsKept, sumEarly: SumEarly): [Term, Term] {
   const isLargerLeft = sizeOf(a.node.shape) >= sizeOf(b.node.shape);
   const [large, small] = isLargerLeft ? [a, b] : [b, a];
-  const summed = sumOut(small, (label) => isKept(label) || large.labels.includes(label));
+  const summed = sumEarly(small, (label) => isKept(label) || large.labels.includes(label));
   const isCovered = summed.labels.every((label, axis) => large.labels.includes(label) || summed.node.shape[axis] === 1);
-  const reduced = isCovered ? large : sumOut(large, (label) => isKept(label) || small.labels.includes(label));
+  const reduced = isCovered ? large : sumEarly(large, (label) => isKept(label) || small.labels.includes(label));
   return isLargerLeft ? [reduced, summed] : [summed, reduced];
 }

@@ -36,13 +36,8 @@ export class ValueMethods<D extends DType> {
   data(this: Tensor): Promise<TypedArrayOf<D>> {
     return reading(this, async () => {
       // The tensor may be disposed while it is being read.
-<<<<<<< HEAD
-      const { dtype } = this;
-      return dataOf(await bytesOf(this), dtype) as TypedArrayOf<D>;
-=======
       const { dtype, size } = this;
-      return dataOf(await this.bytes(), dtype, size) as TypedArrayOf<D>;
->>>>>>> 358c3c6c7936b18faa0f21e64891d3ca37f60e0f
+      return dataOf(await bytesOf(this), dtype, size) as TypedArrayOf<D>;
     });
   }
 

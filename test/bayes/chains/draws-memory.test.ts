@@ -35,3 +35,10 @@ test("so is an extension by as many", async () => {
   await assert.rejects(async () => fit.extend(2e9), /^ArgumentError: extend: 2000000010 draws of 4 chains/);
   assert.equal(fit.draws.length, 10);
 });
+
+test("a warmup of 2e9 draws is refused before its table is made", () => {
+  assert.throws(() => posterior.sample({ ...small, warmup: 2e9 }), {
+    name: "ArgumentError",
+    message: "sample: warmup is 2000000000; it is a whole number from 0 to 16777216.",
+  });
+});
