@@ -56,8 +56,7 @@ const convolution: CompositePrimitive = {
     return fromX && fromW ? g.add(fromX, fromW) : (fromX ?? fromW);
   },
   vjp: (g, node, ct) => {
-    const [ofInput, ofKernel] = byDefinition(g, node, ct);
-    return [cotangentOfInput(g, node, ct) ?? ofInput, ofKernel];
+    return [cotangentOfInput(g, node, ct) ?? inputByDefinition(g, node, ct), cotangentOfKernels(g, node, ct)];
   },
   batch: (g, node, inputs, size) => {
     const [x, w] = inputs;
@@ -69,35 +68,56 @@ const convolution: CompositePrimitive = {
   },
 };
 
-/** [N, C, …] and [O, I, …] → [N, O, …], by windows and a product. */
-function defined(g: GraphOps, x: Node, w: Node, params: ConvolutionParams): Node {
-  const { stride, padding, dilation, gaps, groups, isBatch, precision } = params;
+/** The input as the product sees it, [groups, summation, others], and the extents of the result. */
+function columnsOf(g: GraphOps, x: Node, [, inner, ...size]: Shape, params: ConvolutionParams) {
+  const { stride, padding, dilation, gaps, groups, isBatch } = params;
   const [batch, channels] = x.shape;
-  const [results, inner, ...size] = w.shape;
   const axes = size.map((_, i) => 2 + i);
   const none = axes.map(() => [0, 0] as const);
   const windows: Windows = { axes, size, stride, dilation, padding };
   const seen = windowNode(padNode(x, axes, none, 0, gaps), windows, x.dtype === "bool" ? false : 0);
   const outputs = seen.shape.slice(2, 2 + axes.length);
-
   // Both kinds of groups are batches of the product; the rest of the batch runs along with the places of the result.
   const rest = isBatch ? batch / groups : batch;
   const split = isBatch ? [groups, rest, channels] : [rest, groups, inner];
   const [group, others] = isBatch ? [0, 1] : [1, 0];
   const spatialAxes = outputs.map((_, i) => 3 + i);
   const placeAxes = size.map((_, i) => 3 + outputs.length + i);
-  const depth = inner * sizeOf(size);
   // The summation runs over the channels of a place, then over places: neighbours then see the same part of the input.
   const order = [group, ...placeAxes, 2, others, ...spatialAxes];
   const columns = g.permute(g.reshape(seen, [...split, ...outputs, ...size]), order);
-  const kernels = g.permute(w, [0, ...axes, 1]);
-  const product = g.dot(
-    g.reshape(kernels, [groups, results / groups, depth]),
-    g.reshape(columns, [groups, depth, rest * sizeOf(outputs)]),
-    precision ? { precision } : {},
-  );
+  const depth = inner * sizeOf(size);
+  return { columns: g.reshape(columns, [groups, depth, rest * sizeOf(outputs)]), rest, outputs, depth };
+}
+
+const productParams = ({ precision }: ConvolutionParams) => (precision ? { precision } : {});
+
+/** [N, C, …] and [O, I, …] → [N, O, …], by windows and a product. */
+function defined(g: GraphOps, x: Node, w: Node, params: ConvolutionParams): Node {
+  const { groups } = params;
+  const [results, , ...size] = w.shape;
+  const { columns, rest, outputs, depth } = columnsOf(g, x, w.shape, params);
+  const kernels = g.permute(w, [0, ...size.map((_, i) => 2 + i), 1]);
+  const left = g.reshape(kernels, [groups, results / groups, depth]);
+  const product = g.dot(left, columns, productParams(params));
   const apart = g.reshape(product, [groups, results / groups, rest, ...outputs]);
-  return g.reshape(g.permute(apart, [2, 0, 1, ...spatialAxes]), [rest, results, ...outputs]);
+  const order = [2, 0, 1, ...outputs.map((_, i) => 3 + i)];
+  return g.reshape(g.permute(apart, order), [rest, results, ...outputs]);
+}
+
+/** The cotangent of the kernels: that of the result times what the kernels saw. */
+function cotangentOfKernels(g: GraphOps, node: Node, ct: Node): Node {
+  const [x, w] = node.inputs;
+  const params = paramsOf(node);
+  const { groups } = params;
+  const [results, inner, ...size] = w.shape;
+  const { columns, rest, outputs } = columnsOf(g, x, w.shape, params);
+  const apart = g.reshape(ct, [rest, groups, results / groups, ...outputs]);
+  const order = [1, 2, 0, ...outputs.map((_, i) => 3 + i)];
+  const left = g.reshape(g.permute(apart, order), [groups, results / groups, rest * sizeOf(outputs)]);
+  const product = g.dot(left, g.transposed(columns), productParams(params));
+  const byPlace = g.reshape(product, [results, ...size, inner]);
+  return g.permute(byPlace, [0, size.length + 1, ...size.map((_, i) => 1 + i)]);
 }
 
 /** The cotangent of the input as a convolution with turned kernels; null where steps or gaps would multiply by many zeros. */
@@ -119,13 +139,11 @@ function cotangentOfInput(g: GraphOps, node: Node, ct: Node): Node | null {
   return convolutionNode(ct, g.reshape(swapped, [groups * inner, results / groups, ...size]), params);
 }
 
-/** Cotangents of the definition. It is written for placeholders: inputs may depend on one another. */
-function byDefinition(g: GraphOps, node: Node, ct: Node): readonly (Node | null)[] {
+/** The cotangent of the input by the definition, which is written for placeholders: inputs may depend on one another. */
+function inputByDefinition(g: GraphOps, node: Node, ct: Node): Node | null {
   const stand = node.inputs.map(makePlaceholder);
-  const made = g.pullBack([defined(g, stand[0], stand[1], paramsOf(node))], [ct], stand);
-  const present = made.filter((each) => each !== null);
-  const whole = substitute(present, stand, node.inputs);
-  return made.map((each) => each && (whole.shift() as Node));
+  const [made] = g.pullBack([defined(g, stand[0], stand[1], paramsOf(node))], [ct], [stand[0]]);
+  return made && substitute([made], stand, node.inputs)[0];
 }
 
 function vectorized(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): Node {
