@@ -7,6 +7,7 @@ import {
   arange,
   full,
   jit,
+  meshgrid,
   ones,
   onesLike,
   setDefaultDevice,
@@ -56,6 +57,10 @@ describe("calls in another form", () => {
   });
   test("one number is a shape of one axis", () => {
     assert.deepEqual([zeros(3).shape, ones(0).shape, full(2, 7).arraySync()], [[3], [0], [7, 7]]);
+  });
+  test("meshgrid takes a list", () => {
+    const message = "meshgrid: takes a list of vectors; write meshgrid([x, y]).";
+    assert.throws(() => loose(meshgrid)(x(), x()), { name: "ArgumentError", message });
   });
   test("arange takes numbers", () => {
     const message = 'arange: takes numbers, not 3n; write 3 and pass { dtype: "i64" } for bigints.';

@@ -17,6 +17,7 @@ const MAX_AXES = 32;
 /** Reads the files of one run, a chain each. */
 export async function loadStanCsv(paths: readonly string[]): Promise<Draws> {
   checkTexts("loadStanCsv", "paths", paths);
+  if (paths.length === 0) throw new ArgumentError("loadStanCsv: no files; give one for each chain.");
   return parseStanCsv(await Promise.all(paths.map((path) => readNamedText("loadStanCsv", path))), paths);
 }
 

@@ -10,6 +10,7 @@ import type { Node } from "../../graph/node.js";
 import { Tensor, zeros } from "../../tensor/index.js";
 import { placeholderLike } from "../../transforms/trace.js";
 import { real } from "../constraints/numbers.js";
+import { whyNoName } from "../draws/names.js";
 import { RandomVariable } from "../variables/variable.js";
 import { checkFitting, rangeOf, unsureParameters } from "./fitting.js";
 import { type GivenData, noComplex } from "./given-data.js";
@@ -271,6 +272,10 @@ function labelsFor(
 ): ReadonlyMap<RandomVariable, string> {
   const labels = new Map(names);
   const taken = new Set(Object.keys(run.returned));
+  for (const name of taken) {
+    const problem = whyNoName(name);
+    if (problem) throw new ArgumentError(`model: ${problem}; return it under another one.`);
+  }
   run.variables.forEach((variable, number) => {
     if (labels.has(variable) || !needed.has(number)) return;
     const { name } = variable.distribution;

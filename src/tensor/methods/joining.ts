@@ -55,6 +55,7 @@ export function meshgrid<D extends DType>(
   vectors: readonly Tensor<D>[],
   options: { readonly indexing?: "xy" | "ij" } = {},
 ): Tensor<D>[] {
+  if (!Array.isArray(vectors)) throw new ArgumentError("meshgrid: takes a list of vectors; write meshgrid([x, y]).");
   checkCount("meshgrid", 2, arguments);
   checkOptions("meshgrid", options, { indexing: "text" });
   checkTensors("meshgrid", vectors);

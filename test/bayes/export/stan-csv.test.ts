@@ -232,5 +232,8 @@ describe("files that are not right are refused, by name and line", () => {
     });
   }
 
-  test("no files at all", () => assert.throws(() => parseStanCsv([]), ArgumentError));
+  test("no files at all", async () => {
+    assert.throws(() => parseStanCsv([]), ArgumentError);
+    await assert.rejects(loadStanCsv([]), { name: "ArgumentError", message: /^loadStanCsv: no files/ });
+  });
 });

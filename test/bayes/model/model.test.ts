@@ -313,6 +313,16 @@ describe("counts", () => {
 });
 
 describe("mistakes are named at once", () => {
+  test("names that mean something else in JavaScript, under which a saved fit could not be resumed", () => {
+    for (const name of ["__proto__", "constructor", "prototype"]) {
+      const named = () => Object.defineProperty({}, name, { value: normal(0, 1), enumerable: true });
+      assert.throws(() => model(named as never).given({}), {
+        name: "ArgumentError",
+        message: `model: "${name}" is no name for a variable; return it under another one.`,
+      });
+    }
+  });
+
   const regression = model(({ x }: { x: Tensor }) => {
     const b = normal(0, 1);
     return { b, twice: b.mul(2), y: normal(x.mul(b), 1) };
