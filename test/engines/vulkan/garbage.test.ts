@@ -129,25 +129,23 @@ describeOnDevices("garbage", underValidation("many buffers"), (which) => {
   test("of two processes on one card leaves each of them what it needs", async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "pumice-card-"));
     t.after(() => rmSync(folder, { recursive: true }));
-    const programs = [1, 2].map(() => {
-      const program: CrowdedProgram = {
-        index: which.index,
-        cardBytes: CARD,
-        taken: folder,
-        bufferBytes: LARGE,
-        dropped: 500,
-        kept: 48,
-      };
+    const startProcess = (dropped: number, kept: number) => {
+      const size = { cardBytes: CARD, bufferBytes: LARGE };
+      const program: CrowdedProgram = { index: which.index, taken: folder, ...size, dropped, kept };
       return fork(new URL("../../support/crowded-card.js", import.meta.url), [JSON.stringify(program)], {
         execArgv: [],
       });
-    });
+    };
+    const programs = [startProcess(500, 48), startProcess(500, 48)];
     const reports = await Promise.all(programs.map(reportOf));
     for (const { error, collections } of reports) {
       assert.equal(error, null);
       assert.ok(collections < 250, `${collections} collections for 500 results`);
     }
-    await end(...programs);
+    // It is one card: what both keep leaves a third process a quarter of it.
+    const third = startProcess(0, 40);
+    assert.match((await reportOf(third)).error ?? "", /memory|bytes/i);
+    await end(third, ...programs);
     assert.equal(takenByProcesses(folder).total(), 0);
   });
 
