@@ -13,6 +13,7 @@ import {
   type VulkanFunction,
 } from "../../src/engines/vulkan/api.js";
 import { readPointer, viewOf } from "../../src/engines/vulkan/native.js";
+import type { TakenBytes } from "./card-count.js";
 
 export interface Fault {
   readonly call: FunctionName;
@@ -70,11 +71,10 @@ const MEMORY_BUDGET_PROPERTIES = 1000237000;
 /** Offsets in VkPhysicalDeviceMemoryProperties2 and in the budget chained to it. */
 const [HEAP_COUNT, HEAPS, HEAP_STRIDE, BUDGETS, USAGES] = [276, 280, 16, 16, 144];
 
-/** A pretended card, whose memory the devices of several threads share. */
+/** A pretended card, whose memory the devices of several threads or processes share. */
 export interface Card {
   readonly bytes: number;
-  /** Bytes taken by all of them, in one element over shared memory. */
-  readonly taken: BigInt64Array;
+  readonly taken: TakenBytes;
 }
 
 /** The size asked for in a VkMemoryAllocateInfo. */
@@ -242,8 +242,8 @@ export class FaultyDriver {
   private takeFromCard(bytes: number): boolean {
     const { card } = this.settings;
     if (!card) return true;
-    if (Atomics.add(card.taken, 0, BigInt(bytes)) + BigInt(bytes) <= BigInt(card.bytes)) return true;
-    Atomics.sub(card.taken, 0, BigInt(bytes));
+    if (card.taken.add(bytes) <= card.bytes) return true;
+    card.taken.add(-bytes);
     return false;
   }
 
@@ -252,7 +252,7 @@ export class FaultyDriver {
     const { card } = this.settings;
     if (!card) return;
     const own = BigInt(this.memoryBytes);
-    const budget = BigInt(card.bytes) - (Atomics.load(card.taken, 0) - own);
+    const budget = BigInt(card.bytes - card.taken.total()) + own;
     const memory = new DataView(viewOf(properties, HEAPS + 16 * HEAP_STRIDE));
     const heaps = memory.getUint32(HEAP_COUNT, true);
     for (let i = 0; i < heaps; i++) memory.setBigUint64(HEAPS + HEAP_STRIDE * i, BigInt(card.bytes), true);

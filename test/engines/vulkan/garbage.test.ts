@@ -3,9 +3,14 @@
  * of it there is at most, and what is left for other processes.
  */
 import assert from "node:assert/strict";
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import type { VulkanDevice } from "../../../src/vulkan/index.js";
+import { takenByProcesses, takenByThreads } from "../../support/card-count.js";
 import { type CrowdedProgram, reportOf } from "../../support/crowded-card.js";
 import { describeOnDevices, type TestDevice, underValidation, withEnvironment } from "../../support/devices.js";
 import { FaultyDriver } from "../../support/fault-injection.js";
@@ -17,7 +22,7 @@ const LARGE = 4 * MiB;
 const emptyCard = () => new SharedArrayBuffer(8);
 
 async function onCard(which: TestDevice, garbage: number | undefined, run: (device: VulkanDevice) => unknown) {
-  const taken = new BigInt64Array(emptyCard());
+  const taken = takenByThreads(emptyCard());
   const driver = new FaultyDriver({ card: { bytes: CARD, taken } });
   const device = await which.open({ interpose: driver.interpose, ...(garbage === undefined ? {} : { garbage }) });
   try {
@@ -25,7 +30,7 @@ async function onCard(which: TestDevice, garbage: number | undefined, run: (devi
   } finally {
     await device.close();
     assert.deepEqual(driver.violations, []);
-    assert.equal(taken[0], 0n, "the card is empty again");
+    assert.equal(taken.total(), 0, "the card is empty again");
   }
 }
 
@@ -100,10 +105,11 @@ describeOnDevices("garbage", underValidation("many buffers"), (which) => {
     const crowded: CrowdedProgram = { index: which.index, cardBytes: CARD, taken, bufferBytes: LARGE, ...program };
     return new Worker(new URL("../../support/crowded-card.js", import.meta.url), { workerData: { crowded } });
   };
-  const end = async (...workers: Worker[]) => {
-    for (const worker of workers) {
-      worker.postMessage("end");
-      await new Promise((resolve) => worker.once("exit", resolve));
+  const end = async (...programs: (Worker | ChildProcess)[]) => {
+    for (const program of programs) {
+      if (program instanceof Worker) program.postMessage("end");
+      else program.send("end");
+      await new Promise((resolve) => program.once("exit", resolve));
     }
   };
 
@@ -118,6 +124,29 @@ describeOnDevices("garbage", underValidation("many buffers"), (which) => {
     }
     await end(...programs);
     assert.equal(new BigInt64Array(taken)[0], 0n);
+  });
+
+  test("of two processes on one card leaves each of them what it needs", async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "pumice-card-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const startProcess = (dropped: number, kept: number) => {
+      const size = { cardBytes: CARD, bufferBytes: LARGE };
+      const program: CrowdedProgram = { index: which.index, taken: folder, ...size, dropped, kept };
+      return fork(new URL("../../support/crowded-card.js", import.meta.url), [JSON.stringify(program)], {
+        execArgv: [],
+      });
+    };
+    const programs = [startProcess(500, 48), startProcess(500, 48)];
+    const reports = await Promise.all(programs.map(reportOf));
+    for (const { error, collections } of reports) {
+      assert.equal(error, null);
+      assert.ok(collections < 250, `${collections} collections for 500 results`);
+    }
+    // It is one card: what both keep leaves a third process a quarter of it.
+    const third = startProcess(0, 40);
+    assert.match((await reportOf(third)).error ?? "", /memory|bytes/i);
+    await end(third, ...programs);
+    assert.equal(takenByProcesses(folder).total(), 0);
   });
 
   test("of a program at rest makes room for one that needs most of the card", async () => {
