@@ -67,7 +67,7 @@ export function pullBack(
 
 function vjpOf(g: GraphOps, node: Node, cotangent: Node, wanted: ReadonlySet<Node>): readonly (Node | null)[] {
   const { primitive } = node;
-  if (primitive.vjp) return primitive.vjp(g, node, cotangent);
+  if (primitive.vjp) return primitive.vjp(g, node, cotangent, (input) => wanted.has(node.inputs[input]));
   if (primitive.kind !== "elementwise" || !primitive.slopes) throw withoutDerivative(node);
   const { slopes } = primitive;
   return node.inputs.map((input, i) => {

@@ -27,8 +27,11 @@ interface Common {
   infer(inputs: readonly Node[], params: Params): { readonly shape: readonly number[]; readonly dtype: DType };
   /** The tangent of the result from those of the inputs; null stands for zero. */
   jvp?(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): Node | null;
-  /** The cotangents of the inputs from that of the result; null stands for zero. */
-  vjp?(g: GraphOps, node: Node, cotangent: Node): readonly (Node | null)[];
+  /**
+   * The cotangents of the inputs from that of the result; null stands for zero. Those of inputs that are not wanted may be left
+   * out; all are wanted unless told.
+   */
+  vjp?(g: GraphOps, node: Node, cotangent: Node, isWanted?: (input: number) => boolean): readonly (Node | null)[];
   /** The same operation on each member of a batch of `size`; the result has the batch as its first axis. */
   batch?(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): Node;
   /** An operation with several results (see primitives/bundle.ts) has these rules instead. */

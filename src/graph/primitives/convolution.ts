@@ -55,9 +55,10 @@ const convolution: CompositePrimitive = {
     const fromW = tw && convolutionNode(x, tw, paramsOf(node));
     return fromX && fromW ? g.add(fromX, fromW) : (fromX ?? fromW);
   },
-  vjp: (g, node, ct) => {
-    return [cotangentOfInput(g, node, ct) ?? inputByDefinition(g, node, ct), cotangentOfKernels(g, node, ct)];
-  },
+  vjp: (g, node, ct, isWanted = () => true) => [
+    isWanted(0) ? (cotangentOfInput(g, node, ct) ?? inputByDefinition(g, node, ct)) : null,
+    isWanted(1) ? cotangentOfKernels(g, node, ct) : null,
+  ],
   batch: (g, node, inputs, size) => {
     const [x, w] = inputs;
     const { isBatch } = paramsOf(node);
