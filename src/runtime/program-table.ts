@@ -247,7 +247,7 @@ function hashOf(order: readonly Node[], roots: readonly Node[]): number {
   return hash;
 }
 
-/** Equal values of one make have equal hashes; that is all that is asked. */
+/** Equal values have equal hashes; values that differ may share one. */
 function hashValue(hash: number, value: unknown): number {
   if (typeof value === "number") return mix(mix(hash, value), value * 0x10001);
   if (typeof value === "string") return hashString(hash, value);
@@ -259,7 +259,7 @@ function hashValue(hash: number, value: unknown): number {
   return all;
 }
 
-/** Names of primitives and dtypes differ in their length or their ends, mostly. */
+/** Takes three characters: names of primitives and dtypes mostly differ in their ends or their middle. */
 function hashString(hash: number, text: string): number {
   const last = text.length - 1;
   return last < 0
