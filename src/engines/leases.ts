@@ -23,7 +23,7 @@ export interface Lease {
  * looked at. A lease and its tensor take about 1 KB of V8's heap.
  */
 const LOOK_EVERY = 1024;
-/** The age, in looks, at which a canary is read: V8 has then marked from beginning to end in its lifetime. */
+/** A canary is read after this many looks: by then V8 has marked the whole heap at least once since it was made. */
 const CANARY_AGE = 128;
 
 let emptyJob: (() => void) | undefined;
@@ -120,7 +120,7 @@ export class Leases {
   /** Lets V8 free what the running job has dropped, and sweeps if V8 has collected since the last look. */
   private look(): void {
     this.sinceLook = 0;
-    // The row grows by one canary in two looks: soon after a sweep they are read young.
+    // One canary is added every second look; soon after a sweep, the canaries that are read are young.
     const isRead = ++this.looks % 2 === 0 || this.canaries.length >= CANARY_AGE;
     const oldest = isRead ? this.canaries.shift() : undefined;
     if (oldest && oldest.deref() === undefined) {
