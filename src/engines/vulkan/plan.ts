@@ -221,7 +221,7 @@ export function planDevice(device: PhysicalDevice, env: NodeJS.ProcessEnv = {}):
   };
 }
 
-/** The compute queue family to use: first one that also does graphics, so that copies run beside; else that with the fewest duties. */
+/** The compute queue family to use: one that also does graphics if there is one, else the first. */
 function chooseQueueFamily(device: PhysicalDevice): number {
   const compute = device.queueFamilies
     .map((family, index) => ({ ...family, index }))
