@@ -59,7 +59,7 @@ function jacobianAs<X, A extends readonly unknown[], R>(
 
 const hasComplex = ({ leaves }: FlatTree<Tensor>): boolean => leaves.some(({ dtype }) => isComplex(dtype));
 
-/** The mode that one run per element suffices for; null if it does for both. */
+/** The mode in which one run per element gives all derivatives; null if both modes do. */
 function modeFor({ inputs, outputs }: Run<unknown, unknown>, { holomorphic }: JacobianOptions) {
   if (holomorphic) return null;
   return hasComplex(outputs) ? "forward" : hasComplex(inputs) ? "reverse" : null;
