@@ -13,6 +13,7 @@ import { ADDITIONS, probe, STEPS, WORKS } from "./works.mjs";
 
 /** By package: how it is loaded. One that is not installed is absent, and not fatal. */
 const PACKAGES = {
+  "js:onnxruntime": async (threads) => (await import("./onnxruntime.mjs")).open(threads),
   "js:jax-js": async (threads) => (await import("./jax-js.mjs")).open(threads),
   "js:tfjs": async () => (await import("./tfjs.mjs")).open(),
   "js:tfjs-threads": async (threads) => (await import("./tfjs.mjs")).openThreaded(threads),

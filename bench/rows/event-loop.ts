@@ -6,7 +6,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
-import { type Tensor, tensor, whileLoop } from "../../src/index.js";
+import { jit, type Tensor, tensor, whileLoop } from "../../src/index.js";
 import { posteriors } from "../bayes-models.js";
 import { compileWorks } from "../compile-work.js";
 import { mlpWork } from "../networks.js";
@@ -73,14 +73,16 @@ const training = ({ tensors, halvings }: TensorContext): Beside => {
   return { once: () => step().item(), end };
 };
 
-const rounds = ({ tensors: device }: TensorContext): Beside => ({
-  once: () =>
-    whileLoop(
-      (x: Tensor) => x.less(ROUNDS),
-      (x: Tensor) => x.add(1),
-      tensor(0, { device }),
-    ).item(),
-});
+const count = (from: Tensor): Tensor =>
+  whileLoop(
+    (x: Tensor) => x.less(ROUNDS),
+    (x: Tensor) => x.add(1),
+    from,
+  );
+
+const rounds =
+  (counted: typeof count) =>
+  ({ tensors: device }: TensorContext): Beside => ({ once: () => counted(tensor(0, { device })).item() });
 
 const sampling = ({ tensors }: TensorContext): Beside => {
   const posterior = posteriors.logistic(tensors);
@@ -175,7 +177,8 @@ export const eventLoopRows: readonly Row[] = [
   ...gapBeside("loop", "a loop of element-wise work on 2^20 numbers, each round awaited", loop),
   ...gapBeside("product", "products of 2048×2048 matrices", product),
   ...gapBeside("training", "training steps of an MLP, batch 128, each loss awaited", training),
-  ...gapBeside("while", `while loops of ${ROUNDS} rounds`, rounds),
+  ...gapBeside("while", `while loops of ${ROUNDS} rounds`, rounds(count)),
+  ...gapBeside("jitted-while", `jitted while loops of ${ROUNDS} rounds`, rounds(jit(count))),
   ...gapBeside("sampling", "sampling, four chains", sampling),
   ...gapBeside("compiling", "first gradients of 100 chained sines and more, compiled", compiling, null),
   ...row("health-p99", "99th percentile of a server's answers beside products of matrices", 20, slowAnswer, product),

@@ -285,6 +285,10 @@ const cpuRow = ({ name, title, work, targets }: Definition, peers: Row["peers"] 
   run: timeOf(work),
 });
 
+/** Native code beside ours, for what bench/peers/onnxruntime.mjs has a model of. */
+const nativePeer = (name: string): Row["peers"] =>
+  /^(chain|softmax|matmul-\d+)$/.test(name) ? { onnxruntime: `js:onnxruntime/${name}` } : {};
+
 const cpuProduct = (full: number): Row =>
   cpuRow(
     {
@@ -293,7 +297,7 @@ const cpuProduct = (full: number): Row =>
       work: (device, context) => matmul(device, edge(full, context)),
     },
     // In Node, TensorFlow.js has one thread; bench/peers talks it into several, as it has in browsers.
-    { "tfjs threads": `js:tfjs-threads/matmul-${full}` },
+    { "tfjs threads": `js:tfjs-threads/matmul-${full}`, ...nativePeer(`matmul-${full}`) },
   );
 
 const perOperation = { unit: "µs", better: "lower" } as const;
@@ -325,7 +329,7 @@ export const tensorRows: readonly Row[] = [
     ...timesAsLong,
     run: changing,
   },
-  ...onCpu.map((definition) => cpuRow(definition)),
+  ...onCpu.map((definition) => cpuRow(definition, nativePeer(definition.name))),
   ...[256, 512, 1024, 2048].map(cpuProduct),
   {
     name: "cpu-adds-1000",

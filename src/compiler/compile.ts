@@ -25,6 +25,7 @@ import { mergeEqual } from "./rewrite/merge-equal.js";
 import { dropRecomputeMarks } from "./rewrite/recompute.js";
 import { separateRoots } from "./rewrite/separate-roots.js";
 import { splitReductions } from "./rewrite/split-reductions.js";
+import { findAttention } from "./rewrite/written-attention.js";
 import type { Group } from "./schedule/group.js";
 import { keyOfGroup } from "./schedule/group-key.js";
 import { schedule } from "./schedule/schedule.js";
@@ -33,6 +34,7 @@ import { Assembly, type CompileBody } from "./steps/assembly.js";
 import { branchSteps } from "./steps/branch-steps.js";
 import { scanSteps, whileSteps } from "./steps/loop-steps.js";
 import { routineSteps } from "./steps/routine-steps.js";
+import { SharedKernels } from "./steps/shared-kernels.js";
 import { assignSlots } from "./steps/slots.js";
 import type { LoadKernel, Recordable, Target } from "./target/target.js";
 import type { TileProfile } from "./target/tile-profile.js";
@@ -42,7 +44,8 @@ import { lowerTransposed } from "./tiles/transpose.js";
 /**
  * Compiles the graph behind `roots` for a target. `given`: the leaves of the graph, then the constants that are to be data
  * (rewrite/given-numbers.ts). `load` makes emitted
- * kernels ready to run. `recordable`: the program is recorded once and run many times.
+ * kernels ready to run. `recordable`: the program is recorded once and run many times. `shared`: kernels of other programs
+ * for this target.
  */
 export function compile<Code>(
   roots: readonly Node[],
@@ -50,12 +53,14 @@ export function compile<Code>(
   target: Target,
   load: LoadKernel<Code>,
   recordable: Recordable | null = null,
+  shared = new SharedKernels<Code>(),
 ): Program<Code> {
-  const assembly = new Assembly(target, load, recordable, compileBody);
+  const assembly = new Assembly(target, load, recordable, shared, compileBody);
   const graph = rewrite(roots, given, target.profile.tiles);
   const leafSlots = slotsOfLeaves(graph.leaves, given, target.profile.alignment);
   const steps = compileGraph(assembly, graph, leafSlots, (root) => assembly.make(graph.roots[root], root));
   const leaves = graph.leaves.map(({ shape, dtype }) => ({ shape, dtype }));
+  shared.trim();
   return withSteps({ made: assembly.made, leaves }, steps);
 }
 
@@ -83,7 +88,8 @@ export function rewrite(roots: readonly Node[], given: readonly Node[], tiles: T
   const expanded = expandComposites(roots, copies, tiles);
   const real = removeComplex(expanded);
   const single = mergeEqual(real);
-  const chosen = chooseImplementations(single.roots, tiles);
+  const attentive = findAttention(single.roots, tiles);
+  const chosen = chooseImplementations(attentive, tiles);
   const merged = mergeEqual(chosen.roots);
   const plain = dropRecomputeMarks(merged.roots);
   const stored = [...chosen.stored].map((node) => plain.copies.get(merged.keptFor(node)) as Node);
@@ -124,7 +130,7 @@ function compileGraph<Code>(
 }
 
 /** Fused group → kernel: the one there is for a group that computes the same. */
-function lowerOnce<Code>({ target, lowered }: Assembly<Code>, group: Group) {
+function lowerOnce<Code>({ target, shared: { lowered } }: Assembly<Code>, group: Group) {
   const { key, nodes } = keyOfGroup(group);
   const known = lowered.get(key);
   if (known) return { ...known, buffers: known.buffers.map((at) => nodes[at]) };

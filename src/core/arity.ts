@@ -25,13 +25,40 @@ export function refusingSurplus<M extends Method>(name: string, method: M): M {
   const most = parameterCount(method);
   if (most === Infinity) return method;
   const takesOptions = /^[^{]*\boptions\b/.test(method.toString());
-  const checked = function (this: unknown, ...args: unknown[]) {
-    if (args.length > most) checkSurplus(name, most, args, takesOptions);
-    return method.apply(this, args);
-  };
+  const refuse = (given: ArrayLike<unknown>) => checkSurplus(name, most, Array.from(given), takesOptions);
+  const checked = passing(method, most, refuse);
   COUNTS.set(checked, most);
   // Stacks name the method, and transforms may ask how many arguments it takes.
   return Object.defineProperties(checked, { name: { value: name }, length: { value: method.length } }) as Method as M;
+}
+
+/**
+ * A function that passes its arguments on to the method, and calls `refuse` when there are more than `most`. Few arguments are
+ * passed one by one: an array of them for every operation is felt.
+ */
+function passing(method: Method, most: number, refuse: (given: ArrayLike<unknown>) => void): Method {
+  switch (most) {
+    case 0:
+      return function (this: unknown) {
+        if (arguments.length > 0) refuse(arguments);
+        return method.call(this);
+      };
+    case 1:
+      return function (this: unknown, a: unknown) {
+        if (arguments.length > 1) refuse(arguments);
+        return method.call(this, a);
+      };
+    case 2:
+      return function (this: unknown, a: unknown, b: unknown) {
+        if (arguments.length > 2) refuse(arguments);
+        return method.call(this, a, b);
+      };
+    default:
+      return function (this: unknown, ...args: unknown[]) {
+        if (args.length > most) refuse(args);
+        return method.apply(this, args);
+      };
+  }
 }
 
 function checkSurplus(operation: string, most: number, given: readonly unknown[], takesOptions: boolean): void {

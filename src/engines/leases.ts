@@ -13,7 +13,9 @@ import { setFlagsFromString } from "node:v8";
 import { createContext, runInNewContext, Script } from "node:vm";
 
 export interface Lease {
-  readonly object: WeakRef<object>;
+  /** The object itself while the lease is young, then weakly; null when it has ended. */
+  object: object | WeakRef<object> | null;
+  isYoung: boolean;
   readonly release: (() => void) | null;
   index: number;
 }
@@ -23,6 +25,13 @@ export interface Lease {
  * looked at. A lease and its tensor take about 1 KB of V8's heap.
  */
 const LOOK_EVERY = 1024;
+/**
+ * The last so many leases of little memory hold their objects strongly. A WeakRef costs a tenth of a small operation, and most
+ * small results are disposed of before they would need one. A power of two.
+ */
+const YOUNG = 64;
+/** Bytes of a buffer that is little in this sense. */
+export const SMALL_LEASE = 4096;
 /** A canary is read after this many looks: by then V8 has marked the whole heap at least once since it was made. */
 const CANARY_AGE = 128;
 
@@ -65,6 +74,9 @@ export class Leases {
   private sinceLook = 0;
   private looks = 0;
   private readonly canaries: WeakRef<object>[] = [];
+  /** In a ring: the next one takes the place of the oldest. */
+  private readonly young: (Lease | null)[] = new Array(YOUNG).fill(null);
+  private next = 0;
 
   /** `onSweep` is called after a sweep that released something. */
   constructor(private readonly onSweep: () => void = () => {}) {
@@ -76,10 +88,24 @@ export class Leases {
     return this.live.length;
   }
 
-  /** Calls `release` once the object is unreachable. `release` must not refer to the object. */
-  add(object: object, release: () => void): Lease {
-    const lease = { object: new WeakRef(object), release, index: this.live.length };
+  /**
+   * Calls `release` once the object is unreachable. `release` must not refer to the object. `isSmall`: it may be a little later,
+   * because there is not much to release.
+   */
+  add(object: object, release: () => void, isSmall = false): Lease {
+    const lease = {
+      object: isSmall ? object : new WeakRef(object),
+      isYoung: isSmall,
+      release,
+      index: this.live.length,
+    };
     this.live.push(lease);
+    if (isSmall) {
+      const oldest = this.young[this.next];
+      if (oldest) weaken(oldest);
+      this.young[this.next] = lease;
+      this.next = (this.next + 1) & (YOUNG - 1);
+    }
     if (++this.sinceLook >= LOOK_EVERY) this.look();
     return lease;
   }
@@ -94,16 +120,19 @@ export class Leases {
     let swept = 0;
     for (let i = this.live.length - 1; i >= 0; i--) {
       const lease = this.live[i] as Lease;
-      if (lease.object.deref() !== undefined) continue;
+      if (lease.isYoung || (lease.object as WeakRef<object>).deref() !== undefined) continue;
       this.end(lease);
       swept++;
     }
+    // They are no longer young at the next collection.
+    this.age();
     if (swept > 0) this.onSweep();
     return swept;
   }
 
   /** Runs V8's collector now, then sweeps. */
   collect(): number {
+    this.age();
     collectGarbage();
     const swept = this.sweep();
     forgetKeptObjects();
@@ -115,6 +144,13 @@ export class Leases {
     everyone.delete(this);
     for (const lease of this.live) lease.index = -1;
     this.live.length = 0;
+    this.young.fill(null);
+  }
+
+  /** Holds all objects weakly. */
+  private age(): void {
+    for (const lease of this.young) if (lease) weaken(lease);
+    this.young.fill(null);
   }
 
   /** Lets V8 free what the running job has dropped, and sweeps if V8 has collected since the last look. */
@@ -139,6 +175,13 @@ export class Leases {
       last.index = lease.index;
     }
     lease.index = -1;
+    lease.object = null;
     return true;
   }
+}
+
+/** Holds the object of a young lease weakly. */
+function weaken(lease: Lease): void {
+  if (lease.object && lease.isYoung) lease.object = new WeakRef(lease.object);
+  lease.isYoung = false;
 }

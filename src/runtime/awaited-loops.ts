@@ -10,7 +10,7 @@ import type { Engine, EngineMemory, LoadedKernel } from "../engines/engine.js";
 import type { Node } from "../graph/node.js";
 import { executeGivingWay } from "./execute.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
-import type { Found } from "./program-table.js";
+import { type Found, resultsOf } from "./program-table.js";
 
 /** Thrown where an evaluation comes to a program with loops and may not block. */
 class Looping<K extends LoadedKernel> {
@@ -35,11 +35,15 @@ export class AwaitedLoops<M extends EngineMemory, K extends LoadedKernel> {
   /** Computes a node. Null where that needs no waiting. */
   realize(node: Node): Promise<void> | null {
     const known = this.underWay.get(node);
-    if (known) return known;
+    // Who computes it may have done so for the sake of another one, and may have had to do without.
+    if (known) return known.then(() => (node.storage === null ? (this.realize(node) ?? undefined) : undefined));
     const first = this.toNextLoop(node);
     if (!first) return null;
-    const running = this.goOn(node, first).finally(() => this.underWay.delete(node));
-    this.underWay.set(node, running);
+    const all = [node, ...resultsOf(first.found)].filter((each) => !this.underWay.has(each));
+    const running = this.goOn(node, first).finally(() => {
+      for (const each of all) this.underWay.delete(each);
+    });
+    for (const each of all) this.underWay.set(each, running);
     return running;
   }
 
@@ -77,15 +81,16 @@ export class AwaitedLoops<M extends EngineMemory, K extends LoadedKernel> {
 
 /** Runs the program and gives its roots their values. It holds the memory that it reads. */
 async function runLooping<M extends EngineMemory, K extends LoadedKernel>(
-  { program, found: { roots, leaves, numbers, partsKey } }: Looping<K>,
+  { program, found }: Looping<K>,
   engine: Engine<M, K>,
   counters: { kernels: number },
 ): Promise<void> {
+  const { leaves, numbers, partsKey } = found;
   const { memory, starts } = partsKey === null ? wholeMemory<M>(leaves) : slicedMemory<M>(leaves);
   const held = memory.map((each) => each.part(0, each.byteLength) as M);
   try {
     for (const pack of packsOf(numbers)) held.push(engine.upload(bytesOfPack(pack)));
-    realizeAll(roots, await executeGivingWay({ engine, program, leaves: held, starts, counters }));
+    realizeAll(resultsOf(found), await executeGivingWay({ engine, program, leaves: held, starts, counters }));
   } finally {
     for (const each of held) each.dispose();
   }

@@ -9,23 +9,25 @@ import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
 import type { Target } from "../compiler/target/target.js";
 import { bytesOf } from "../core/bytes.js";
+import type { DType } from "../core/dtype.js";
 import { OutOfMemoryError } from "../core/errors.js";
 import { type ProgramCache, programCache } from "../engines/disk/program-cache.js";
 import { sha256 } from "../engines/disk/sha256.js";
 import type { Engine, EngineMemory, LoadedKernel, ProgramArgument } from "../engines/engine.js";
 import type { CompileSpan, Profile } from "../engines/profile.js";
+import { SCALAR_STRIDE, writeScalars } from "../engines/scalar-arguments.js";
 import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import { hasWhileLoop } from "../graph/loop-mask.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { AwaitedLoops } from "./awaited-loops.js";
 import { execute } from "./execute.js";
-import { askedAgain, expectAgain, markPassed, usedLaterIn, withoutSlices } from "./kept-values.js";
+import { askedAgain, expectAgain, markPassed, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
-import { type Prepared, recordable, stepByStep } from "./prepared.js";
+import { type Prepared, recordable } from "./prepared.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
 import type { PlannedProgram } from "./program-file.js";
 import { ProgramSource, type ProgramTimes } from "./program-source.js";
-import { type Found, graphOf, ProgramTable } from "./program-table.js";
+import { type Found, graphOf, ProgramTable, resultsOf } from "./program-table.js";
 import { checkHasValue } from "./value-checks.js";
 
 export type { Profile };
@@ -130,6 +132,13 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return this.engine.upload(bytes);
   }
 
+  /** Memory that holds one number. */
+  uploadNumber(value: number, dtype: DType): M {
+    const view = new DataView(new ArrayBuffer(SCALAR_STRIDE));
+    writeScalars(view, 0, [value], [{ kind: "scalar", dtype }]);
+    return this.engine.upload(new Uint8Array(view.buffer, 0, bytesOf({ shape: [], dtype })));
+  }
+
   read(storage: M): Promise<Uint8Array> {
     return storage.read();
   }
@@ -162,17 +171,15 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     for (const root of roots) checkHasValue(root);
     const order = graphOf(roots);
     const again = askedAgain(roots, order, this.maxKeptBytes);
-    const areKept = again.length > 0 && this.tryEvaluate(again);
-    const found = areKept ? this.programs.find(roots) : this.programs.find(roots, order);
-    if (areKept) expectAgain(found, again);
-    markPassed(found);
-    const later = usedLaterIn(found);
-    if (later.length === 0 || !this.tryEvaluate([...new Set([...roots, ...later])])) {
-      this.evaluate(found);
-      return;
-    }
+    const areKept = again.length > 0 && this.tryEvaluate(this.programs.find(withoutSlices(again)));
+    const graph = this.programs.look(roots, areKept ? graphOf(roots) : order);
+    if (areKept) expectAgain(graph, again);
+    markPassed(graph);
+    const found = this.programs.choose(graph, true);
+    if (found.kept === 0) this.evaluate(found);
+    else if (!this.tryEvaluate(found)) this.evaluate(this.programs.choose(graph, false));
     // These roots are slices of values that were stored.
-    for (const root of roots) if (root.storage === null) this.findInMemory(root);
+    else for (const root of roots) if (root.storage === null) this.findInMemory(root);
   }
 
   /** The same for a caller that awaits: the event loop turns while loops run. Null if there is nothing to wait for. */
@@ -180,10 +187,10 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return this.awaited.realize(node);
   }
 
-  /** Computes and stores nodes that nobody asked to store; false if memory is short. */
-  private tryEvaluate(nodes: readonly Node[]): boolean {
+  /** Computes and stores values that nobody asked to store; false if memory is short. */
+  private tryEvaluate(found: Found<PlannedProgram<K>>): boolean {
     try {
-      this.evaluate(this.programs.find(withoutSlices(nodes)));
+      this.evaluate(found);
       return true;
     } catch (error) {
       if (error instanceof OutOfMemoryError) return false;
@@ -191,11 +198,11 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     }
   }
 
-  /** Computes the roots of a graph that was looked up. */
+  /** Computes the results of a graph that was looked up. */
   private evaluate(found: Found<PlannedProgram<K>>): void {
-    const { roots } = found;
+    const roots = resultsOf(found);
     if (!found.program) for (const root of roots) this.checkFits(root);
-    const { program } = found.program ?? this.addProgram(found, found.order.length >= WORTH_LOOKING_FOR);
+    const { program } = found.program ?? this.addProgram(found, isWorthLookingFor(found));
     this.awaited.stopAt(program, found);
     const results = this.run(program, found);
     if (roots.length === 1) {
@@ -260,16 +267,10 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** Compiles nodes that depend on placeholders into a program that is run again and again. */
   prepare(roots: readonly Node[], leaves: readonly Node[], args: readonly Argument<M>[]): Prepared<M> {
-    const { engine, counters } = this;
+    const { engine } = this;
     const uses = args.map((arg) => (arg.kind === "memory" ? `memory ${arg.isDonated}` : arg.kind));
     const wanted = { roots, given: leaves, use: `jit ${uses}` };
-    // The number of rounds is known only at run time, so there is nothing to record.
-    if (hasWhileLoop(roots)) {
-      const planned = this.source.programOf({ ...wanted, run: "stepped" });
-      const { program } = planned;
-      const run = (memory: readonly M[]) => execute({ engine, program, leaves: memory, starts: null, counters });
-      return { ...planned, run: stepByStep(engine, args, run) };
-    }
+    if (hasWhileLoop(roots)) return { ...this.source.programOf({ ...wanted, run: "stepped" }), run: cannotReplay };
     const isFixedLeaf = args.map(({ kind }) => kind !== "memory");
     const isOnOffer = args.map((arg) => arg.kind === "memory" && arg.isDonated);
     const planned = this.source.programOf({ ...wanted, run: { isFixedLeaf, isOnOffer } });
@@ -279,9 +280,10 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** The program of a graph that was looked up. `isOnDisk`: looks on disk before compiling. A new program goes into the table. */
   private addProgram(found: Found<PlannedProgram<K>>, isOnDisk: boolean): PlannedProgram<K> {
-    const { roots, leaves, partsKey, numbers } = found;
+    const { leaves, partsKey, numbers } = found;
     const use = isOnDisk ? `plain ${partsKey ?? ""}` : null;
-    const program = this.source.programOf({ roots, given: [...leaves, ...numbers], use, run: "once" });
+    const given = [...leaves, ...numbers];
+    const program = this.source.programOf({ roots: resultsOf(found), given, use, run: "once" });
     if (!found.program) this.programs.add(found, program);
     return program;
   }
@@ -339,6 +341,15 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     };
   }
 }
+
+/** The bodies of loops are not among the nodes of a graph. */
+const isWorthLookingFor = ({ order, roots }: Found<unknown>): boolean =>
+  order.length >= WORTH_LOOKING_FOR || hasWhileLoop(roots);
+
+/** How often a while loop runs is decided on the way, so there is nothing to record; such a program is there to be looked at. */
+const cannotReplay = (): never => {
+  throw new Error("prepare: a program with while loops is not replayed; compute its graph.");
+};
 
 /** The nodes that have not run, each once. */
 function pendingOf(nodes: readonly Node[]): readonly Node[] {

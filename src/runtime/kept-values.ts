@@ -33,11 +33,6 @@ export function markPassed({ order, form }: Evaluated): void {
   }
 }
 
-/** The nodes of a graph at the positions that were asked for after earlier evaluations of its form. */
-export function usedLaterIn({ order, form }: Evaluated): readonly Node[] {
-  return form.usedLater.size === 0 ? NONE : [...form.usedLater].map((position) => order[position]);
-}
-
 /**
  * The nodes of a graph that an earlier evaluation computed and did not store, and that a new node reads. `order`: the graph
  * that was walked last. Nodes of more than `maxBytes` are left out.

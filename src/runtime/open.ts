@@ -1,5 +1,6 @@
 /** Opens backends: an engine and the target that kernels for it are compiled for. */
 import { type GpuDescription, spirvTarget } from "../compiler/emit/spirv/target.js";
+import { hasRelaxedSimd } from "../compiler/emit/wasm/multiply-add.js";
 import { wasmTarget } from "../compiler/emit/wasm/target.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
 import type { FragmentShape } from "../compiler/target/tile-profile.js";
@@ -22,7 +23,12 @@ interface BackendOptions {
 }
 
 export function hostBackend(device: HostDevice = openHostDevice(), { profile, files }: BackendOptions = {}) {
-  return new Backend("cpu", device, wasmTarget(device.threads, profile), files);
+  return new Backend(
+    "cpu",
+    device,
+    wasmTarget(device.threads, profile, { relaxedSimd: device.mayFuse && hasRelaxedSimd() }),
+    files,
+  );
 }
 
 /** @internal for tests: backends with other profiles, without files, and of a described GPU */

@@ -1,13 +1,9 @@
-/**
- * Programs that are run again and again (jit): recorded by the engine where the steps are known beforehand, else run step by
- * step.
- */
+/** Programs that are run again and again (jit): the engine records them, because their steps are known beforehand. */
 import { type KernelStep, type Program, rootsOf, type Slot } from "../compiler/program/program.js";
 import { type LoopCounters, resolveSlot, runKernels, walkSteps } from "../compiler/program/run-steps.js";
 import { bytesOf } from "../core/bytes.js";
 import type {
   BufferPlace,
-  Engine,
   EngineMemory,
   LoadedKernel,
   ProgramArgument,
@@ -15,7 +11,6 @@ import type {
   RecordableProgram,
   RecordedProgram,
 } from "../engines/engine.js";
-import { SCALAR_STRIDE, writeScalars } from "../engines/scalar-arguments.js";
 import type { PlannedProgram } from "./program-file.js";
 
 /** A program with its memory planned, ready to run many times. */
@@ -65,30 +60,4 @@ function fixedPlaces<K>(
   placeOf: (slot: Slot) => BufferPlace,
 ): ReadonlyMap<KernelStep<K>, readonly BufferPlace[]> {
   return new Map(steps.flatMap((step) => (step.kind === "kernel" ? [[step, step.slots.map(placeOf)]] : [])));
-}
-
-/** Runs a program step by step; numbers are uploaded for each call. */
-export function stepByStep<M extends EngineMemory>(
-  engine: Engine<M>,
-  args: readonly ProgramArgument<M>[],
-  run: (leaves: readonly M[]) => M[],
-): RecordedProgram<M>["run"] {
-  return (memory, scalars) => {
-    let [m, n] = [0, 0];
-    const uploaded: M[] = [];
-    try {
-      const leaves = args.map((arg) => {
-        if (arg.kind === "fixed") return arg.memory;
-        if (arg.kind === "memory") return memory[m++];
-        const view = new DataView(new ArrayBuffer(SCALAR_STRIDE));
-        writeScalars(view, 0, [scalars[n++]], [arg]);
-        const scalar = engine.upload(new Uint8Array(view.buffer));
-        uploaded.push(scalar);
-        return scalar;
-      });
-      return run(leaves);
-    } finally {
-      for (const scalar of uploaded) scalar.dispose();
-    }
-  };
 }

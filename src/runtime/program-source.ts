@@ -8,6 +8,7 @@ import type { Kernel } from "../compiler/ir/ir.js";
 import { printKernel } from "../compiler/print/print-kernel.js";
 import { planMemory } from "../compiler/program/memory-plan.js";
 import { type KernelStep, kernelsOf, type Program } from "../compiler/program/program.js";
+import { SharedKernels } from "../compiler/steps/shared-kernels.js";
 import type { LoadKernel, Target } from "../compiler/target/target.js";
 import { bytesOf } from "../core/bytes.js";
 import type { EncodedKernel, KernelInterface } from "../core/encoded-kernel.js";
@@ -62,6 +63,9 @@ export class ProgramSource<Code extends LoadedKernel> {
   readonly times: ProgramTimes = { key: 0, read: 0, compile: 0, load: 0 };
   /** While a profile is open: where compilations are noted. */
   watched: CompileSpan[] | null = null;
+  private readonly shared = new SharedKernels<Code>();
+  /** What kernels were loaded from, where programs are kept: a later program may share them. */
+  private readonly encodings = new WeakMap<Code, EncodedKernel>();
 
   /** `id`: the device's name. */
   constructor(
@@ -81,17 +85,18 @@ export class ProgramSource<Code extends LoadedKernel> {
     const { target } = this;
     const number = this.counters.compiled + 1;
     const title = `program ${number} on ${this.id}`;
-    const encodings = key === null ? null : new Map<Code, EncodedKernel>();
-    const compilation = this.begin(encodings);
+    // What is printed shows a program whole.
+    const shared = showsPrograms ? new SharedKernels<Code>() : this.shared;
+    const compilation = this.begin();
     const printTexts = holdTexts();
     try {
       debugText("graph", title, () => printGraph(roots));
-      const program = compile(roots, given, target, compilation.load, typeof run === "string" ? null : run);
+      const program = compile(roots, given, target, compilation.load, typeof run === "string" ? null : run, shared);
       debugText("kernels", title, () => printProgram(program, (step) => this.mappingOf(step)));
       const planned = { ...planOf(program, run, target), isFromDisk: false };
       const kernels = kernelsOf(planned.program.steps).length;
       const took = compilation.finish(`program ${number}, ${kernels} ${kernels === 1 ? "kernel" : "kernels"}`);
-      if (encodings) this.keep(key as string, planned, encodings, took);
+      if (key !== null) this.keep(key, planned, took);
       return planned;
     } finally {
       printTexts();
@@ -100,7 +105,7 @@ export class ProgramSource<Code extends LoadedKernel> {
 
   /** A kernel written by hand, ready to run. */
   kernelOf(kernel: Kernel): Code {
-    const compilation = this.begin(null);
+    const compilation = this.begin();
     const code = compilation.load(this.target.encode(kernel, null), kernel);
     compilation.finish(kernel.name);
     return code;
@@ -142,26 +147,21 @@ export class ProgramSource<Code extends LoadedKernel> {
   }
 
   /** Keeps a program on disk if compiling it took long enough to be worth it. */
-  private keep(
-    key: string,
-    program: PlannedProgram<Code>,
-    encodings: ReadonlyMap<Code, EncodedKernel>,
-    took: number,
-  ): void {
+  private keep(key: string, program: PlannedProgram<Code>, took: number): void {
     const { files } = this;
     if (files === null || took < files.worthKeepingMs) return;
-    files.keep(key, () => packProgram(program, (code) => encodings.get(code) as EncodedKernel));
+    files.keep(key, () => packProgram(program, (code) => this.encodings.get(code) as EncodedKernel));
   }
 
-  /** Begins to compile. `encodings`: notes what each kernel was loaded from. */
-  private begin(encodings: Map<Code, EncodedKernel> | null): OpenCompilation<Code> {
+  /** Begins to compile. */
+  private begin(): OpenCompilation<Code> {
     const [began, loading] = [performance.now(), this.times.load];
     return {
       load: (encoded, kernel) => {
         debugText("loops", kernel.name, () => printKernel(kernel));
         debugText(this.target.language, kernel.name, () => this.target.disassemble(encoded.bytes));
         const code = this.load(encoded, kernel);
-        encodings?.set(code, encoded);
+        if (this.files) this.encodings.set(code, encoded);
         return code;
       },
       finish: (name) => {

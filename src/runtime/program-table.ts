@@ -4,7 +4,7 @@
  * builds nothing: nodes carry their positions, the hash is taken during the walk, and forms of that hash are compared part
  * by part. The hash may be weak; the comparison decides.
  *
- * A form has up to four programs. The first has all constants of the graph built in, because known constants fold. When
+ * A form has up to four programs, and as many for each set of values that are kept for later. The first has all constants of the graph built in, because known constants fold. When
  * the form comes back with other values, the constants that changed are data in the next program
  * (compiler/rewrite/given-numbers.ts). The last program has all constants as data and serves every graph of the form.
  *
@@ -20,6 +20,7 @@ import { type Node, type PassedGraph, pendingInOrder } from "../graph/node.js";
 import type { Params, Primitive } from "../graph/primitive.js";
 import { pow } from "../graph/primitives/elementwise.js";
 import { constant, placeholder } from "../graph/primitives/leaf.js";
+import { withoutSlices } from "./kept-values.js";
 
 /** A node as its form has it: a leaf, a number, or an operation on nodes by their positions. */
 interface Part {
@@ -46,31 +47,46 @@ interface Form<Program> extends PassedGraph {
 
 interface Entry<Program> {
   readonly form: Form<Program>;
+  /** Values that it stores for later evaluations besides the roots, in number. */
+  readonly kept: number;
+  /** The positions of the values that it computes, in the order of the program's results. */
+  readonly results: readonly number[];
   /** The value of each number of the form that this program has built in; undefined where it is data. */
   readonly builtIn: readonly unknown[];
   readonly program: Program;
 }
 
-/** Programs of a form, at most; the last has all constants as data. */
+/** Programs of a form that keep the same, at most; the last has all constants as data. */
 const MOST_OF_A_FORM = 4;
 
 /** Slices that are leaves, at most: each is one more buffer. Further slices are read through their whole tensor. */
 const MOST_PARTS = 8;
 
-/** The answer to a lookup: the leaves in the order of the program, and the program if there is one. */
-export interface Found<Program> {
+/** A graph that was looked up. */
+interface KnownGraph<Program> {
   readonly roots: readonly Node[];
   /** The form of the graph; one that was not known becomes known when a program is added to it. */
   readonly form: Form<Program>;
   /** All nodes of the graph, inputs before users. */
   readonly order: readonly Node[];
+  /** In the order of the program. */
   readonly leaves: readonly Node[];
   /** Properties of leaves that are slices, on which the program depends; null if there are none. */
   readonly partsKey: string | null;
-  /** The constants that are data, in the same order: in the program that is known, or in the one to be made. */
+}
+
+/** The answer to a lookup: the program of a graph if there is one, and what it takes and gives. */
+export interface Found<Program> extends KnownGraph<Program> {
+  readonly kept: number;
+  /** The positions of the values to compute: the roots, and what is kept for later. */
+  readonly results: readonly number[];
+  /** The constants that are data, in the order of the leaves: in the program that is known, or in the one to be made. */
   readonly numbers: readonly Node[];
   readonly program: Program | null;
 }
+
+/** The nodes whose values a program computes. */
+export const resultsOf = ({ results, order }: Found<unknown>): readonly Node[] => results.map((at) => order[at]);
 
 /** Programs by form, at most `capacity`; the oldest goes first. */
 export class ProgramTable<Program> {
@@ -84,20 +100,33 @@ export class ProgramTable<Program> {
   ) {}
 
   /** `order`: the graph as `graphOf` gives it, if no other graph was walked since. */
-  find(roots: readonly Node[], order: readonly Node[] = graphOf(roots)): Found<Program> {
+  look(roots: readonly Node[], order: readonly Node[] = graphOf(roots)): KnownGraph<Program> {
     const leaves = order.filter(isLeaf);
     const key = partsKey(leaves, this.alignment);
-    const form = this.formOf(order, roots, key ?? "");
-    const entry = form.entries.find(({ builtIn }) => fits(builtIn, form, order));
-    const numbers = entry ? givenTo(entry, order) : changedIn(form, order);
-    return { roots, form, order, leaves, partsKey: key, numbers, program: entry ? entry.program : null };
+    return { roots, form: this.formOf(order, roots, key ?? ""), order, leaves, partsKey: key };
+  }
+
+  /** The program of a graph. `isKeeping`: one that also stores what is expected to be asked for later (kept-values.ts). */
+  choose(graph: KnownGraph<Program>, isKeeping: boolean): Found<Program> {
+    const { roots, form, order, leaves, partsKey: key } = graph;
+    const kept = isKeeping ? form.usedLater.size : 0;
+    const entry = form.entries.find((each) => each.kept === kept && fits(each.builtIn, form, order));
+    const results = entry ? entry.results : kept > 0 ? withKept(graph) : form.roots;
+    const numbers = entry ? givenTo(entry, order) : changedIn(form, kept, order);
+    // Not by spreading the graph: that took three times as long as all the rest of an evaluation.
+    return { roots, form, order, leaves, partsKey: key, kept, results, numbers, program: entry ? entry.program : null };
+  }
+
+  /** The program that computes the roots, and nothing besides. */
+  find(roots: readonly Node[]): Found<Program> {
+    return this.choose(this.look(roots), false);
   }
 
   /** Keeps a program for all graphs of the form that was looked up, with any values for the constants that are data. */
-  add({ form, order, numbers: given }: Found<Program>, program: Program): void {
+  add({ form, order, kept, results, numbers: given }: Found<Program>, program: Program): void {
     const isGiven = new Set(given);
     const builtIn = form.numbers.map((at) => (isGiven.has(order[at]) ? undefined : order[at].params.value));
-    const entry = { form, builtIn, program };
+    const entry = { form, kept, results, builtIn, program };
     if (form.entries.length === 0) this.register(form);
     form.entries.push(entry);
     this.byAge.push(entry);
@@ -151,6 +180,13 @@ export function graphOf(roots: readonly Node[]): Node[] {
 /** True for a leaf of the graph that `graphOf` walked last. */
 const isLeaf = ({ isEnd, primitive }: Node): boolean => isEnd || primitive === placeholder;
 
+/** The positions of the roots and of what is expected to be asked for later. A slice of another result needs no kernel. */
+function withKept({ form, order }: KnownGraph<unknown>): readonly number[] {
+  const all = [...new Set([...form.roots, ...form.usedLater])];
+  const needed = new Set(withoutSlices(all.map((at) => order[at])));
+  return all.filter((at) => needed.has(order[at]));
+}
+
 /** Whether a program with these constants built in is one for a graph of its form, given in order. */
 function fits(builtIn: readonly unknown[], { numbers }: Form<unknown>, order: readonly Node[]): boolean {
   for (let i = 0; i < builtIn.length; i++) {
@@ -166,11 +202,12 @@ function givenTo({ builtIn, form: { numbers } }: Entry<unknown>, order: readonly
 }
 
 /** The constants that are to be data in the next program of a form, for a graph that none of its programs fits. */
-function changedIn({ numbers, entries }: Form<unknown>, order: readonly Node[]): readonly Node[] {
+function changedIn({ numbers, entries }: Form<unknown>, kept: number, order: readonly Node[]): readonly Node[] {
   if (entries.length === 0) return NONE;
   const nodes = numbers.map((at) => order[at]);
-  if (entries.length >= MOST_OF_A_FORM - 1) return nodes;
-  const { builtIn } = entries[entries.length - 1];
+  const alike = entries.filter((entry) => entry.kept === kept);
+  if (alike.length >= MOST_OF_A_FORM - 1) return nodes;
+  const { builtIn } = alike.at(-1) ?? entries[entries.length - 1];
   return nodes.filter(({ params }, i) => builtIn[i] === undefined || !isSameValue(builtIn[i], params.value));
 }
 
@@ -232,31 +269,18 @@ export function isSameValue(a: unknown, b: unknown): boolean {
 
 const mix = (hash: number, word: number): number => Math.imul((hash << 5) ^ (hash >>> 27) ^ word, 0x9e3779b1);
 
+/** Of primitives, shapes and inputs. Other parameters hardly ever tell two graphs apart that agree in all of these. */
 function hashOf(order: readonly Node[], roots: readonly Node[]): number {
   let hash = order.length;
-  for (const node of order) {
-    // The value of a number is no part of the form.
-    if (isLeaf(node) || node.primitive === constant) {
-      hash = hashValue(hashString(hash, node.dtype), node.shape);
-      continue;
-    }
-    hash = hashValue(hashString(hash, node.primitive.name), node.params);
-    for (const { position } of node.inputs) hash = mix(hash, position);
+  for (let i = 0; i < order.length; i++) {
+    const node = order[i];
+    const { shape, inputs } = node;
+    hash = hashString(hash, isLeaf(node) ? node.dtype : node.primitive.name);
+    for (let j = 0; j < shape.length; j++) hash = mix(hash, shape[j]);
+    if (!node.isEnd) for (let j = 0; j < inputs.length; j++) hash = mix(hash, inputs[j].position);
   }
-  for (const { position } of roots) hash = mix(hash, position);
+  for (let i = 0; i < roots.length; i++) hash = mix(hash, roots[i].position);
   return hash;
-}
-
-/** Equal values have equal hashes; values that differ may share one. */
-function hashValue(hash: number, value: unknown): number {
-  if (typeof value === "number") return mix(mix(hash, value), value * 0x10001);
-  if (typeof value === "string") return hashString(hash, value);
-  if (typeof value !== "object" || value === null) return mix(hash, Number(value === true));
-  if (value instanceof GraphFunction) return hashString(hash, value.key);
-  let all = hash;
-  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) all = hashValue(all, value[i]);
-  else for (const name in value) all = hashValue(all, (value as Params)[name]);
-  return all;
 }
 
 /** Takes three characters: names of primitives and dtypes mostly differ in their ends or their middle. */

@@ -85,6 +85,7 @@ export function attention<D extends DType, E extends DType, F extends DType>(
     scale: scaleOf(options.scale, depth),
     left: before,
     right: options.causal ? 0 : behind,
+    emptyRow: 0,
     ...{ hasBias: !!bias, hasMask: !!mask, hasLength: keyLength !== undefined },
   };
   const [out] = attentionNodes(g, [...first, ...optional.filter((each) => each !== undefined)], params);

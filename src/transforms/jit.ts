@@ -18,7 +18,8 @@ import { realDType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
 import { castNode, scalarNode } from "../graph/build.js";
 import { makePlaceholder, substitute } from "../graph/function.js";
-import { isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
+import { hasWhileLoop } from "../graph/loop-mask.js";
+import { computeTogether, isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
 import { cast } from "../graph/primitives/elementwise.js";
 import { placeholder } from "../graph/primitives/leaf.js";
 import { variable } from "../graph/primitives/movement.js";
@@ -27,9 +28,9 @@ import type { Argument, Backend, DeviceStorage } from "../runtime/backend.js";
 import { adopt, backendFor, isTensor, Tensor } from "../tensor/index.js";
 import { type Call, type Entering, takeApart, withoutStatic } from "./jit-call.js";
 import { LastCall } from "./last-call.js";
-import { type Compiled, type Lowered, lowered } from "./lowered.js";
+import { type Describable, type Lowered, lowered } from "./lowered.js";
 import { runningFor, tracedOn } from "./trace.js";
-import { flattenTensors, unflatten } from "./trees.js";
+import { flattenTensors, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
   /** Positions of arguments that are part of the program: a new value is a new trace. */
@@ -58,6 +59,16 @@ export interface Jitted<A extends readonly unknown[], R> {
   lower(...args: JitArguments<A>): Lowered;
   /** How many programs are kept. */
   readonly programs: number;
+}
+
+/** A traced function for one form of its arguments. */
+interface Compiled extends Describable {
+  readonly name: string;
+  /** The placeholders of tensors, in the order of a call, and of numbers. */
+  readonly inputs: readonly Input[];
+  /** For each scalar argument of the graph, its index among the numbers of a call. */
+  readonly numbers: readonly number[];
+  readonly results: TreeStructure;
 }
 
 const nameOf = (f: { readonly name: string }): string => `jit(${f.name || "function"})`;
@@ -229,10 +240,13 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
   ];
   // The program holds the memory itself: disposing one of these tensors later ends a handle, not the memory.
   for (const node of captured) node.users++;
-  const prepared = backend.prepare(roots, [...inputs.map(({ node }) => node), ...captured], args);
+  const prepare = () => backend.prepare(roots, [...inputs.map(({ node }) => node), ...captured], args);
+  const prepared = hasWhileLoop(roots) ? null : prepare();
   return {
     name: nameOf(f),
     prepared,
+    prepare: () => prepared ?? prepare(),
+    inputs,
     backend,
     numbers: inputs.flatMap(({ number }) => (number >= 0 ? [number] : [])),
     results: outputs.structure,
@@ -317,11 +331,8 @@ function deviceOf(call: Call): Backend {
 
 // -------------------------------------------------------------------------------------------------- running
 
-function apply(
-  { name, prepared, backend, numbers: entering, results, outputs }: Compiled,
-  leaves: readonly unknown[],
-  { kinds, isDonated }: Entering,
-): unknown {
+function apply(compiled: Compiled, leaves: readonly unknown[], { kinds, isDonated }: Entering): unknown {
+  const { name, prepared, backend, numbers: entering, results, outputs } = compiled;
   const tensors: Tensor[] = [];
   const numbers: number[] = [];
   const isGiven: boolean[] = [];
@@ -331,6 +342,7 @@ function apply(
       isGiven.push(isDonated[i] === true);
     } else if (kinds[i] === "number") numbers.push(leaves[i] as number);
   }
+  if (!prepared) return unflatten(results, builtOn(compiled, tensors, numbers, isGiven));
   const pending = tensors.filter(({ node }) => node.storage === null);
   if (pending.length > 0) backend.realize(pending.map(({ node }) => node));
   const memory = tensors.map(({ node }) => node.storage as DeviceStorage);
@@ -348,6 +360,33 @@ function apply(
     results,
     made.map((storage, i) => adopt(storage, outputs[i].shape, outputs[i].dtype, backend)),
   );
+}
+
+/** The results of a function with while loops as a graph on the arguments; they are computed together. */
+function builtOn(
+  { name, backend, inputs, roots }: Compiled,
+  tensors: readonly Tensor[],
+  numbers: readonly number[],
+  isGiven: readonly boolean[],
+): Tensor[] {
+  let next = 0;
+  const nodes = inputs.map(({ node: { dtype }, number }) =>
+    number >= 0 ? adopt(backend.uploadNumber(numbers[number], dtype), [], dtype, backend).node : tensors[next++].node,
+  );
+  // Each call is the same program, whatever its arguments wait for. Loops that wait are left: computing them may take long.
+  const waiting = tensors.filter(({ node }) => node.storage === null && !hasWhileLoop([node]));
+  if (waiting.length > 0) backend.realize(waiting.map(({ node }) => node));
+  const made = substitute(
+    roots,
+    inputs.map(({ node }) => node),
+    nodes,
+  );
+  computeTogether(made);
+  const results = made.map((node) => new Tensor(node));
+  tensors.forEach((tensor, i) => {
+    if (isGiven[i]) tensor.surrender(name, false);
+  });
+  return results;
 }
 
 /** For each argument, whether its memory is free for results: donated, held by nobody else, and passed once. */

@@ -4,7 +4,7 @@
  * An operand's operands are walked with a stack of our own, because an expression can be ten thousand instructions deep.
  */
 import { ByteStream } from "./bytes.js";
-import type { Instruction, MemoryAccess } from "./instructions.js";
+import { type Instruction, type MemoryAccess, opcodeParts } from "./instructions.js";
 import { Locals } from "./locals.js";
 import { Placement } from "./placement.js";
 import type { ValueType } from "./types.js";
@@ -302,10 +302,12 @@ class BodyWriter {
   }
 
   private opcode(opcode: number): void {
-    if (opcode > 0xff) {
-      this.out.byte(opcode >> 8);
-      this.out.unsigned(opcode & 0xff);
-    } else this.out.byte(opcode);
+    const [prefix, rest] = opcodeParts(opcode);
+    if (prefix === null) this.out.byte(rest);
+    else {
+      this.out.byte(prefix);
+      this.out.unsigned(rest);
+    }
   }
 }
 

@@ -38,6 +38,8 @@ interface ModuleOptions {
   readonly memory?: MemoryOptions | null;
   /** Keep function names in the module, for stack traces and profiles. Default true. */
   readonly names?: boolean;
+  /** The engine has relaxed SIMD; says so to whoever writes the functions. Default false. */
+  readonly relaxedSimd?: boolean;
 }
 
 interface GlobalOptions {
@@ -110,7 +112,7 @@ export class ModuleBuilder {
     }
     this.writing = name;
     try {
-      const f = new FunctionBuilder(this, name, parameters, results);
+      const f = new FunctionBuilder(this, name, parameters, results, this.options.relaxedSimd);
       const outcome = body(f, ...(f.parameters as { [K in keyof P]: Value<P[K]> }));
       const handle = { name, parameters, results, module: this, index: this.imports.length + this.functions.length };
       this.functions.push({ handle, type: this.signature(parameters, results), body: f.finish(listOf(outcome)) });

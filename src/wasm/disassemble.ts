@@ -8,7 +8,7 @@
 import { CONTROL } from "./body.js";
 import { SECTION } from "./builder.js";
 import { ByteReader } from "./byte-reader.js";
-import { INSTRUCTION_BY_OPCODE } from "./instructions.js";
+import { INSTRUCTION_BY_OPCODE, opcodeOf } from "./instructions.js";
 import { TYPE_CODE, type ValueType } from "./types.js";
 
 const TYPES = new Map(Object.entries(TYPE_CODE).map(([type, code]) => [code, type as ValueType]));
@@ -160,7 +160,7 @@ class Disassembler {
 
   private instruction(s: ByteReader, first: number): string {
     const isPrefix = first === 0xfc || first === 0xfd || first === 0xfe;
-    const opcode = isPrefix ? (first << 8) + s.unsigned("an opcode") : first;
+    const opcode = isPrefix ? opcodeOf(first, s.unsigned("an opcode")) : first;
     const control = CONTROL_NAMES.get(opcode);
     if (control) return `${control}${this.controlImmediates(s, opcode)}`;
     const known = INSTRUCTION_BY_OPCODE.get(opcode);

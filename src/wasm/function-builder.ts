@@ -53,6 +53,8 @@ export class FunctionBuilder extends ControlFlow {
     name: string,
     parameters: readonly ValueType[],
     readonly results: Results,
+    /** Whether the engine has relaxed SIMD. */
+    readonly hasRelaxedSimd = false,
   ) {
     super(module, name);
     this.parameterLocals = parameters.map(newLocal);

@@ -5,7 +5,7 @@
 import { ATOMIC, BULK, LANE_LOAD, LANE_STORE, LOAD, STORE } from "./memory-table.js";
 import { SCALAR } from "./scalar-table.js";
 import { LANES, type LaneShape, type ValueType } from "./types.js";
-import { LANE, SHUFFLE, VECTOR } from "./vector-table.js";
+import { LANE, RELAXED, SHUFFLE, VECTOR } from "./vector-table.js";
 
 /**
  * The effect of an instruction besides its result. A pure one may be computed later, or not at all; a load too, if no effect
@@ -96,6 +96,7 @@ function literalLanesOf(name: string): LaneShape | undefined {
 
 addTable(SCALAR, "pure", "none");
 addTable(VECTOR, "pure", "none");
+addTable(RELAXED, "pure", "none");
 addTable(LANE, "pure", "lane");
 addTable(SHUFFLE, "pure", "lanes");
 addTable(LOAD, "load", "access");
@@ -120,6 +121,14 @@ export function instructionOfParts(type: string, name: string, ending: string): 
   names.set(name, (names.get(name) ?? new Map<string, Instruction>()).set(ending, found));
   return found;
 }
+
+/** The prefix of an opcode, null where it has none, and what follows it. */
+export function opcodeParts(opcode: number): readonly [prefix: number | null, rest: number] {
+  if (opcode <= 0xff) return [null, opcode];
+  return opcode <= 0xffff ? [opcode >> 8, opcode & 0xff] : [opcode >> 12, opcode & 0xfff];
+}
+
+export const opcodeOf = (prefix: number, rest: number): number => (prefix << (rest > 0xff ? 12 : 8)) + rest;
 
 export const INSTRUCTION_BY_OPCODE: ReadonlyMap<number, Instruction> = byOpcode;
 

@@ -14,7 +14,7 @@ import type { Access, Recorder } from "./recorder.js";
 import type { SCALAR } from "./scalar-table.js";
 import { LANES, type LaneShape, type Literal, type ValueType } from "./types.js";
 import type { Operand, Value } from "./value.js";
-import type { LANE, SHUFFLE, VECTOR } from "./vector-table.js";
+import type { LANE, RELAXED, SHUFFLE, VECTOR } from "./vector-table.js";
 
 type Letters = { i: "i32"; l: "i64"; f: "f32"; d: "f64"; v: "v128" };
 
@@ -37,6 +37,7 @@ type Methods<T, I extends unknown[]> = {
 
 type AllMethods = Methods<typeof SCALAR, []> &
   Methods<typeof VECTOR, []> &
+  Methods<typeof RELAXED, []> &
   Methods<typeof BULK, []> &
   Methods<typeof LANE, [lane: number]> &
   Methods<typeof SHUFFLE, [lanes: readonly number[]]> &

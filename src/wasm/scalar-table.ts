@@ -2,8 +2,9 @@
  * The numeric instructions on i32, i64, f32 and f64, as data: operand and result types, then opcode by name.
  *
  * A signature is spelled with a letter per value, operands before the ">" and the result after it: i is i32, l is i64,
- * f is f32, d is f64, v is v128. Opcodes past one byte carry their prefix: 0xfc00 is 0xfc followed by 0. Names are those of
- * the specification; the function builder offers each as a method (`f.i32.add`), typed from these rows.
+ * f is f32, d is f64, v is v128. Opcodes past one byte carry their prefix: 0xfc00 is 0xfc followed by 0, 0xfd105 is 0xfd
+ * followed by 0x105. Names are those of the specification; the function builder offers each as a method (`f.i32.add`), typed
+ * from these rows.
  */
 // biome-ignore format: a table of numbers reads best in rows
 export const SCALAR = {

@@ -1,6 +1,7 @@
 /**
  * The 128-bit vector instructions without memory access, as data; see scalar-table.ts for how to read a row. This is the
- * SIMD of WebAssembly 2.0: its results are the same on every machine. The relaxed extension, whose are not, is left out.
+ * SIMD of WebAssembly 2.0: its results are the same on every machine. Those of the relaxed extension are not; of it only the
+ * multiply-add is here, in a table of its own.
  */
 // biome-ignore format: a table of numbers reads best in rows
 export const VECTOR = {
@@ -85,6 +86,11 @@ export const LANE = {
   "vl>v": { "i64x2.replace_lane": 0xfd1e },
   "vf>v": { "f32x4.replace_lane": 0xfd20 },
   "vd>v": { "f64x2.replace_lane": 0xfd22 },
+} as const;
+
+/** a·b + c, rounded once or twice, as the machine likes. Engines before WebAssembly 3.0 do not have it. */
+export const RELAXED = {
+  "vvv>v": { "f32x4.relaxed_madd": 0xfd105, "f64x2.relaxed_madd": 0xfd107 },
 } as const;
 
 /** Takes sixteen lanes, 0 to 31, of two vectors end to end. */

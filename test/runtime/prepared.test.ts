@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Program, type Step, withSteps } from "../../src/compiler/program/program.js";
-import type { BufferPlace, ProgramArgument } from "../../src/engines/engine.js";
-import { recordable, stepByStep } from "../../src/runtime/prepared.js";
-import { type NamedKernel, NotedMemory, notingEngine } from "../support/noting-engine.js";
+import type { BufferPlace } from "../../src/engines/engine.js";
+import { recordable } from "../../src/runtime/prepared.js";
+import { type NamedKernel, NotedMemory } from "../support/noting-engine.js";
 import { kernelStep, leaf, made, value } from "../support/steps.js";
 
 const kernel = (...args: Parameters<typeof kernelStep>): Step<NamedKernel> => {
@@ -69,46 +69,4 @@ test("inside a loop each round has places of its own: slots move, and swap in od
     [20, 128, 0],
     [0, 0, 128],
   ]);
-});
-
-const args: ProgramArgument<NotedMemory>[] = [
-  { kind: "scalar", dtype: "f32" },
-  { kind: "memory", isDonated: false },
-  { kind: "fixed", memory: new NotedMemory("weights", 4) },
-  { kind: "scalar", dtype: "i64" },
-  { kind: "memory", isDonated: true },
-];
-
-test("step by step, every argument goes where it belongs, and numbers are uploaded in their dtype", () => {
-  const { engine, allocated, uploaded } = notingEngine();
-  const [x, y, out] = ["x", "y", "out"].map((name) => new NotedMemory(name, 4));
-  const run = stepByStep(engine, args, (leaves) => {
-    assert.deepEqual(
-      leaves.map(({ name }) => name),
-      ["m0", "x", "weights", "m1", "y"],
-    );
-    assert.ok(leaves.every(({ isDisposed }) => !isDisposed));
-    return [out];
-  });
-  assert.deepEqual(run([x, y], [0.5, -3], [false, false]), [out]);
-  assert.equal(new DataView(uploaded[0]!.buffer).getFloat32(0, true), 0.5);
-  assert.equal(new DataView(uploaded[1]!.buffer).getBigInt64(0, true), -3n);
-  assert.deepEqual(
-    allocated.map(({ isDisposed }) => isDisposed),
-    [true, true],
-  );
-  assert.ok([x, y, out].every(({ isDisposed }) => !isDisposed));
-});
-
-test("step by step, numbers are freed although the run fails", () => {
-  const { engine, allocated } = notingEngine();
-  const memory = [new NotedMemory("x", 4), new NotedMemory("y", 4)];
-  const run = stepByStep(engine, args, () => {
-    throw new Error("out of memory");
-  });
-  assert.throws(() => run(memory, [1, 2], [false, false]), /out of memory/);
-  assert.deepEqual(
-    allocated.map(({ isDisposed }) => isDisposed),
-    [true, true],
-  );
 });

@@ -9,7 +9,7 @@ import { add, exp, mul, neg, pow } from "../../src/graph/primitives/elementwise.
 import { buffer, constant } from "../../src/graph/primitives/leaf.js";
 import { permute, slice } from "../../src/graph/primitives/movement.js";
 import { scanNode } from "../../src/graph/primitives/scan.js";
-import { isSameValue, ProgramTable } from "../../src/runtime/program-table.js";
+import { isSameValue, ProgramTable, resultsOf } from "../../src/runtime/program-table.js";
 
 const device: DeviceHandle = { id: "none", realize: () => assert.fail("nothing is computed here") };
 
@@ -234,4 +234,28 @@ test("a chain of 100,000 operations is walked without recursion", () => {
   const table = new ProgramTable<string>(10);
   table.add(table.find([node]), "long");
   assert.equal(table.find([node]).program, "long");
+});
+
+test("a form has a program for each set of values that it keeps for later", () => {
+  const table = new ProgramTable<string>(10);
+  const graph = () => {
+    const e = derive(exp, leaf(), {});
+    return { e, n: derive(neg, derive(neg, e, {}), {}) };
+  };
+  const known = table.look([graph().n]);
+  known.form.usedLater.add(known.order.length - 3);
+  const keeping = table.choose(known, true);
+  assert.deepEqual([keeping.program, keeping.kept], [null, 1]);
+  assert.deepEqual(
+    resultsOf(keeping).map(({ primitive }) => primitive),
+    [neg, exp],
+  );
+  table.add(keeping, "keeping");
+  const { e, n } = graph();
+  const next = table.look([n]);
+  assert.equal(table.choose(next, true).program, "keeping", "the form remembers what it keeps");
+  assert.deepEqual(resultsOf(table.choose(next, true)), [n, e]);
+  assert.equal(table.choose(next, false).program, null, "where memory is short, another program does without");
+  assert.deepEqual(resultsOf(table.choose(next, false)), [n]);
+  assert.equal(table.find([n]).program, null);
 });

@@ -42,7 +42,8 @@ function rowOf(given: AttentionCase, b: number, h: number, i: number) {
   const largest = Math.max(...scores, -Infinity);
   const powers = scores.map((score) => (score === -Infinity ? 0 : Math.exp(score - largest)));
   const total = powers.reduce((sum, power) => sum + power, 0);
-  return { head, scale, weights: powers.map((power) => (total === 0 ? 0 : power / total)) };
+  const log = total === 0 ? -Infinity : largest + Math.log(total);
+  return { head, scale, log, weights: powers.map((power) => (total === 0 ? 0 : power / total)) };
 }
 
 export function attentionOf(given: AttentionCase): Plain {
@@ -60,6 +61,12 @@ export function attentionOf(given: AttentionCase): Plain {
     }
   }
   return { shape: [batch, heads, queries, e], values };
+}
+
+/** The logarithms of the sums of exponentials, one for each query. */
+export function attentionLogs(given: AttentionCase): number[] {
+  const [batch, heads, queries] = given.q.shape as readonly [number, number, number];
+  return plainOf([batch, heads, queries], ([b, h, i]) => rowOf(given, b!, h!, i!).log).values.slice();
 }
 
 /** The cotangents of q, k, v, and of the bias where there is one, from that of the output. */

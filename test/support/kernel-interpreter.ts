@@ -86,12 +86,11 @@ class RowInterpreter {
         break;
       }
       case "barrier":
-        assert.ok(active.every(Boolean), "a barrier that not all lanes reach");
-        if (statement.scope === "row") this.epoch++;
-        else
-          this.passed.forEach((count, subgroup) => {
-            this.passed[subgroup] = count + 1;
-          });
+        if (statement.scope === "subgroup") for (const at of this.subgroupsIn(active)) this.passed[at]!++;
+        else if (active.some(Boolean)) {
+          assert.ok(active.every(Boolean), "a barrier that not all lanes reach");
+          this.epoch++;
+        }
         break;
       case "read":
         this.read(statement, active);
@@ -140,18 +139,20 @@ class RowInterpreter {
         break;
       }
       case "fillFragment":
-        for (const held of this.fragments) held[statement.fragment]!.fill(statement.value);
+        for (const at of this.subgroupsIn(active)) this.fragments[at]![statement.fragment]!.fill(statement.value);
         break;
       case "loadFragment":
       case "storeFragment":
         this.moveFragment(statement.fragment, statement, statement.kind === "storeFragment", active);
         break;
       case "multiplyFragments":
-        for (const held of this.fragments) this.multiply(held, statement.left, statement.right, statement.sum);
+        for (const at of this.subgroupsIn(active)) {
+          this.multiply(this.fragments[at]!, statement.left, statement.right, statement.sum);
+        }
         break;
       case "addFragments":
-        for (const held of this.fragments) {
-          const [to, from] = [held[statement.to]!, held[statement.from]!];
+        for (const at of this.subgroupsIn(active)) {
+          const [to, from] = [this.fragments[at]![statement.to]!, this.fragments[at]![statement.from]!];
           for (let i = 0; i < to.length; i++) to[i]! += from[i]!;
         }
         break;
@@ -159,6 +160,17 @@ class RowInterpreter {
       case "atomic":
         throw new Error(`kernel interpreter: ${statement.kind} is not written`);
     }
+  }
+
+  /** The subgroups that are active; all lanes of a subgroup must do what it does. */
+  private subgroupsIn(active: readonly boolean[]): number[] {
+    const size = this.kernel.subgroupSize ?? this.kernel.lanes;
+    return this.passed.flatMap((_, subgroup) => {
+      const lanes = active.slice(subgroup * size, (subgroup + 1) * size);
+      const isActive = lanes.some(Boolean);
+      assert.ok(!isActive || lanes.every(Boolean), "an operation of a subgroup that not all of its lanes reach");
+      return isActive ? [subgroup] : [];
+    });
   }
 
   private gated(gate: Value | null, active: readonly boolean[], write: (lane: number) => void): void {
@@ -228,12 +240,12 @@ class RowInterpreter {
   }
 
   private moveFragment(fragment: number, place: FragmentPlace, isStore: boolean, active: readonly boolean[]): void {
-    assert.ok(active.every(Boolean), "fragments need all lanes");
     const { array, pitch, isByColumns } = place;
     const index = this.get(place.index);
     const size = this.kernel.subgroupSize!;
     const { rows, columns, dtype } = this.kernel.fragments![fragment]!;
-    this.fragments.forEach((held, subgroup) => {
+    for (const subgroup of this.subgroupsIn(active)) {
+      const held = this.fragments[subgroup]!;
       const lanes = index.slice(subgroup * size, (subgroup + 1) * size);
       const start = Number(lanes[0]);
       assert.ok(
@@ -253,7 +265,7 @@ class RowInterpreter {
           else held[fragment]![at] = numberAt(bytes.subarray(byte, byte + width), dtype);
         }
       }
-    });
+    }
   }
 
   private multiply(held: readonly Float64Array[], left: number, right: number, sum: number): void {

@@ -218,6 +218,12 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
   outer: () => [x(), x()],
   vdot: () => [x(), x()],
   kron: () => [x(), x()],
+  attention: () => [
+    zeros([1, 2, 3]),
+    zeros([1, 4, 3]),
+    zeros([1, 4, 3]),
+    { causal: true, scale: 1, window: 2, keyLength: 3 },
+  ],
   conv: () => [zeros([1, 1, 5]), kernel(), { stride: 1, padding: "same" }],
   explain: () => [x(), { verbose: true }],
   withDevice: () => ["cpu", () => 1],

@@ -1,12 +1,19 @@
 /** The table of all instructions: every row of every table is there, with its types, and found by its name or its parts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { INSTRUCTIONS, instructionOfParts, laneCount, SELECT } from "../../src/wasm/instructions.js";
+import {
+  INSTRUCTIONS,
+  instructionOfParts,
+  laneCount,
+  opcodeOf,
+  opcodeParts,
+  SELECT,
+} from "../../src/wasm/instructions.js";
 import { ATOMIC, BULK, LANE_LOAD, LANE_STORE, LOAD, STORE } from "../../src/wasm/memory-table.js";
 import { SCALAR } from "../../src/wasm/scalar-table.js";
-import { LANE, SHUFFLE, VECTOR } from "../../src/wasm/vector-table.js";
+import { LANE, RELAXED, SHUFFLE, VECTOR } from "../../src/wasm/vector-table.js";
 
-const TABLES = [SCALAR, VECTOR, LANE, SHUFFLE, LOAD, STORE, LANE_LOAD, LANE_STORE, ATOMIC, BULK];
+const TABLES = [SCALAR, VECTOR, RELAXED, LANE, SHUFFLE, LOAD, STORE, LANE_LOAD, LANE_STORE, ATOMIC, BULK];
 const LETTERS: Readonly<Record<string, string>> = { i: "i32", l: "i64", f: "f32", d: "f64", v: "v128" };
 
 test("every row is an instruction with the types of its signature, and its opcode is its own", () => {
@@ -30,6 +37,16 @@ test("every row is an instruction with the types of its signature, and its opcod
     }
   }
   assert.equal(INSTRUCTIONS.size, opcodes.size);
+});
+
+test("an opcode of more than a byte after its prefix is told from others by its place in the number", () => {
+  assert.deepEqual(opcodeParts(0x6a), [null, 0x6a]);
+  assert.deepEqual(opcodeParts(0xfd05), [0xfd, 0x05]);
+  assert.deepEqual(opcodeParts(0xfd105), [0xfd, 0x105]);
+  for (const opcode of [0xfc00, 0xfdff, 0xfd105, 0xfe05]) {
+    const [prefix, rest] = opcodeParts(opcode);
+    assert.equal(opcodeOf(prefix!, rest), opcode);
+  }
 });
 
 test("an instruction is found by the parts of its name", () => {

@@ -79,6 +79,14 @@ function alternating(even: Node, odd: Node, axis: number): Node {
 
 // ------------------------------------------------------------------------------------------------ products and loops
 
+/** Whether an operation on complex numbers needs more than a rule for each part, so that `expandComplex` replaces it. */
+export function isExpandedComplex({ primitive, params, inputs }: Node): boolean {
+  if (!inputs.some((input) => isComplex(input.dtype))) return false;
+  if (primitive.kind === "reduce") return reductionOf(primitive.op).complex === "halves";
+  if (primitive === cumulate) return runningTotal(params.op as CumulateOp).complex === "halves";
+  return primitive === scan || primitive === whileLoop || primitive === dot;
+}
+
 /** Operations that need more than a rule for each part (products, loops, running totals); null for all others. */
 export function expandComplex({ primitive, params, shape, dtype, device }: Node, inputs: readonly Node[]): Node | null {
   if (primitive === part && isComplex(dtype)) {

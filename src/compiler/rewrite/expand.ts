@@ -11,6 +11,7 @@ import { g } from "../../graph/vocabulary.js";
 import { isExpandedAttention } from "../routines/attention/plan.js";
 import type { TileProfile } from "../target/tile-profile.js";
 import { branched, isWorthBranching } from "./branching.js";
+import { isExpandedComplex } from "./complex.js";
 import { type Replacement, rewriteNodes } from "./rewriter.js";
 import { simpler } from "./simplify.js";
 
@@ -27,8 +28,9 @@ export function expandComposites(roots: readonly Node[], copies: Map<Node, Node>
     );
   };
   let copied = rewriteNodes(roots, copies, expand);
-  // An expansion may hold composites again.
-  while (pendingInOrder(copied).some(({ primitive }) => isExpanded(primitive))) {
+  // An expansion may hold composites again, and operations on complex numbers that are expanded.
+  const isLeft = (node: Node) => isExpanded(node.primitive) || isExpandedComplex(node);
+  while (pendingInOrder(copied).some(isLeft)) {
     copied = rewriteNodes(copied, new Map(), expand);
   }
   return copied;

@@ -1,6 +1,6 @@
 /**
- * A program while it is put together: the values it makes, the loops it has numbered, the kernels it has emitted. The
- * functions of this folder add steps to it; compile.ts calls them.
+ * A program while it is put together: the values it makes and the loops it has numbered. The functions of this folder
+ * add steps to it; compile.ts calls them.
  */
 import { bytesOf } from "../../core/bytes.js";
 import { realDType } from "../../core/dtype.js";
@@ -10,9 +10,9 @@ import { computeType } from "../elements/elements.js";
 import { isWhole, type Kernel, type NativeKernel } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Formula, KernelStep, Made, Slot, Step } from "../program/program.js";
-import type { RoutinePlan } from "../target/routine.js";
 import type { LoadKernel, Recordable, Target } from "../target/target.js";
 import { behindGate, type Gate, markUnaligned } from "./kernel-passes.js";
+import type { SharedKernels } from "./shared-kernels.js";
 
 /** The slot of a node: where it is computed to, or where it is read. */
 export type SlotOf = (node: Node) => Slot;
@@ -26,29 +26,17 @@ export type CompileBody = <Code>(
   rootSlot: (root: number) => Slot,
 ) => Step<Code>[];
 
-/** A group that was lowered. */
-interface LoweredGroup {
-  readonly kernel: Kernel;
-  readonly formula: Formula;
-  /** The kernel's buffers, as positions among the nodes of the group's key. */
-  readonly buffers: readonly number[];
-}
-
 export class Assembly<Code> {
   readonly made: Made[] = [];
   /** Inside a branch: the flag that every kernel checks before it does anything. */
   gate: Gate | null = null;
-  /** The kernels of groups, by the key of the group (schedule/group-key.ts). */
-  readonly lowered = new Map<string, LoweredGroup>();
-  /** The plans of routines, by what they follow from. */
-  readonly plans = new Map<string, RoutinePlan<Kernel | NativeKernel>>();
-  private readonly codes = new Map<Kernel | NativeKernel, Map<string, Code>>();
   private loops = 0;
 
   constructor(
     readonly target: Target,
     private readonly load: LoadKernel<Code>,
     private readonly recordable: Recordable | null,
+    readonly shared: SharedKernels<Code>,
     readonly compileBody: CompileBody,
   ) {}
 
@@ -74,8 +62,7 @@ export class Assembly<Code> {
     const slots = gate ? [...own, gate.flag] : own;
     const finished = markUnaligned(gate ? behindGate(kernel, gate.value) : kernel, slots);
     const isIndirect = this.recordable && slots.map((slot) => this.isMoving(slot));
-    const known = this.codes.get(kernel) ?? new Map<string, Code>();
-    this.codes.set(kernel, known);
+    const known = this.shared.codesOf(kernel);
     const key = `${gate?.value}|${isIndirect}|${finished.buffers.map(({ isUnaligned = false }) => isUnaligned)}`;
     // A kernel without rows is never run, and its strides may not fit a word.
     const code = known.get(key) ?? (kernel.rows > 0 ? this.emit(finished, isIndirect) : (null as Code));

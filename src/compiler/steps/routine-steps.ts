@@ -24,8 +24,8 @@ export function routineSteps<Code>(
   if (!routine) throw new UnsupportedError(`There is no routine for ${name}.`);
   checkCountable(node);
   const key = keyOf(node);
-  const plan = assembly.plans.get(key) ?? routine(node, profile, settings);
-  assembly.plans.set(key, plan);
+  const plan = assembly.shared.plans.get(key) ?? routine(node, profile, settings);
+  assembly.shared.plans.set(key, plan);
   const temporaries = plan.temporaries.map((value) => assembly.make(value));
   const wanted = new Map(parts.map((part) => [part.params.index as number, part]));
   const unwanted = new Map<number, Slot>();

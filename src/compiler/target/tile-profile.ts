@@ -58,8 +58,17 @@ export interface SharedAttentionTile {
   readonly lanes: readonly [down: number, aside: number];
 }
 
+/** A workgroup's tile of the scores of attention that matrix units compute; a subgroup has the rows of a fragment. */
+export interface MatrixAttentionTile {
+  readonly kind: "matrix";
+  readonly rows: number;
+  readonly columns: number;
+  readonly subgroupSize: number;
+  readonly fragment: FragmentShape;
+}
+
 /** A tile of the scores of attention; `vectors`: a thread's (routines/attention/vector-tiles.ts). */
-export type AttentionTile = SharedAttentionTile | { readonly kind: "vectors" };
+export type AttentionTile = SharedAttentionTile | MatrixAttentionTile | { readonly kind: "vectors" };
 
 /** A workgroup's tile of the result that matrix units compute, fragment by fragment. */
 export interface MatrixTile {

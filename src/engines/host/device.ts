@@ -10,7 +10,7 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
 import { GarbageBudget, garbageShare } from "../garbage.js";
-import { type Lease, Leases } from "../leases.js";
+import { type Lease, Leases, SMALL_LEASE } from "../leases.js";
 import { type CompileSpan, Profile } from "../profile.js";
 import { giveUp } from "../suballocator.js";
 import { isTurnDue, turn } from "../turns.js";
@@ -64,6 +64,8 @@ interface Timed {
 export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, LoadedHostKernel> {
   readonly hasDoubles = true;
   readonly isSoftware = false;
+  /** Whether products may be fused with sums where WebAssembly can: `PUMICE_FMA=off` says no. */
+  readonly mayFuse = process.env.PUMICE_FMA !== "off";
   readonly threads: number;
   readonly name: string;
   /** @internal */
@@ -315,7 +317,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   holding(chunk: HostChunk, byteLength: number, isZeroPending = false): HostAllocation {
     const { memory } = this;
     const buffer = new HostAllocation(this, byteLength, chunk, isZeroPending);
-    buffer.attach(this.leases.add(buffer, () => giveUp(chunk, memory)));
+    buffer.attach(this.leases.add(buffer, () => giveUp(chunk, memory), chunk.size <= SMALL_LEASE));
     return buffer;
   }
 

@@ -11,7 +11,7 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
 import { GarbageBudget } from "../garbage.js";
-import { type Lease, Leases } from "../leases.js";
+import { type Lease, Leases, SMALL_LEASE } from "../leases.js";
 import { type CompileSpan, Profile } from "../profile.js";
 import { Rest } from "../rest.js";
 import { giveUp } from "../suballocator.js";
@@ -291,7 +291,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   holding(allocation: Allocation, byteLength: number, isZeroed = false): DeviceBuffer {
     const buffer = new DeviceBuffer(this, byteLength, allocation, isZeroed);
     const pool = this.pools.device;
-    buffer.attach(this.leases.add(buffer, () => giveUp(allocation, pool)));
+    buffer.attach(this.leases.add(buffer, () => giveUp(allocation, pool), allocation.size <= SMALL_LEASE));
     return buffer;
   }
 

@@ -6,7 +6,7 @@
  * Inputs of `attention`: q [B, H, T, d], k [B, G, S, d], v [B, G, S, e], of one dtype, with H a multiple of G: H / G
  * neighbouring query heads share a key head. Then those that `AttentionParams` announces. Results: the output [B, H, T, e]
  * and the logarithm of the sum of exponentials of each row of scores, [B, H, T], -inf where a query sees no key. Such a query
- * has an output of zeros. f16 and bf16 are computed in f32.
+ * has an output of zeros, unless the parameters say otherwise. f16 and bf16 are computed in f32.
  */
 import type { DType } from "../../core/dtype.js";
 import { makePlaceholder, substitute } from "../function.js";
@@ -29,6 +29,8 @@ export interface AttentionParams {
   readonly hasMask: boolean;
   /** The number of keys that count, i32 [B]. */
   readonly hasLength: boolean;
+  /** The output of a query that sees no key: 0, or NaN, as the softmax of nothing is. */
+  readonly emptyRow: number;
 }
 
 /** The inputs of attention by name. */
@@ -71,8 +73,8 @@ export function attentionNodes(g: GraphOps, inputs: readonly Node[], params: Att
 }
 
 /** The parameters alone: a bundle has its outputs beside them. */
-const named = ({ scale, left, right, hasBias, hasMask, hasLength }: AttentionParams) => ({
-  ...{ scale, left, right, hasBias, hasMask, hasLength },
+const named = ({ scale, left, right, hasBias, hasMask, hasLength, emptyRow }: AttentionParams) => ({
+  ...{ scale, left, right, hasBias, hasMask, hasLength, emptyRow },
 });
 
 export const attention: RoutinePrimitive = {
@@ -89,7 +91,10 @@ export const attention: RoutinePrimitive = {
     const isEmpty = g.equal(total, 0);
     const summed = alongKeys(g, powers, g.cast(given.v, scores.dtype));
     const divisor = g.unreduce(g.where(isEmpty, 1, total), summed.shape, [3]);
-    const out = g.cast(g.div(summed, divisor), given.q.dtype);
+    const shares = g.div(summed, divisor);
+    const { emptyRow } = attentionParams(node);
+    const filled = emptyRow === 0 ? shares : g.where(g.unreduce(isEmpty, summed.shape, [3]), emptyRow, shares);
+    const out = g.cast(filled, given.q.dtype);
     // The logarithm of 0 has no slope, so it is taken of 1 there.
     const logs = g.add(shift, g.log(g.where(isEmpty, 1, total)));
     return [out, g.where(isEmpty, -Infinity, logs)];

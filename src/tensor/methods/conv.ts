@@ -1,18 +1,17 @@
 /**
  * The method and function `conv`: convolution (cross-correlation, as everywhere in learning: the kernel is not flipped) over one to three spatial axes.
- * The input is seen through windows and multiplied by the kernel: a matrix product whose right side is read in place.
+ * Checks and options; graph/primitives/convolution.ts has the definition.
  */
 
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { checkCount } from "../../core/arity.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { formatShape, sizeOf } from "../../core/shape.js";
-import { dotNode } from "../../graph/contraction.js";
+import { formatShape } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import { type MatmulPrecision, withPrecision } from "../../graph/product-precision.js";
-import { padNode, windowNode } from "../../graph/windows.js";
-import { castNode, checkOneDevice, commonDType, permuteNode, reshapeNode } from "../build.js";
+import { convolutionNode } from "../../graph/primitives/convolution.js";
+import { type MatmulPrecision, precisionParams, withPrecision } from "../../graph/product-precision.js";
+import { castNode, checkOneDevice, commonDType, permuteNode } from "../build.js";
 import type { MeetingOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { checkTensor } from "../tensor-checks.js";
@@ -103,49 +102,19 @@ export function conv<D extends DType, E extends DType>(
 
 /** [N, C, …] and [O, I, …] → [N, O, …]. */
 function convolved(x: Node, w: Node, options: ConvOptions): Node {
-  const [batch, channels, ...extents] = x.shape;
-  const [results, inner, ...size] = w.shape;
+  const [, , ...extents] = x.shape;
+  const [, , ...size] = w.shape;
   const { groups, isBatch } = groupsOf(options, x, w);
   const axes = extents.map((_, i) => 2 + i);
   const gaps = positivePerAxis("conv", "inputDilation", options.inputDilation ?? 1, axes.length).map((n) => n - 1);
   const spread = extents.map((extent, i) => (extent === 0 ? 0 : extent + (extent - 1) * gaps[i]));
-  const windows = windowsOver("conv", axes, spread, size, {
+  const { stride, padding, dilation } = windowsOver("conv", axes, spread, size, {
     stride: options.stride,
     padding: options.padding,
     dilation: options.kernelDilation,
   });
-  const places = sizeOf(size);
-  const dilated = padNode(
-    x,
-    axes,
-    axes.map(() => [0, 0]),
-    0,
-    gaps,
-  );
-  const seen = windowNode(dilated, windows, x.dtype === "bool" ? false : 0);
-  const outputs = seen.shape.slice(2, 2 + axes.length);
-
-  // Both kinds of groups are batches of the product; the rest of the batch runs along with the places of the result.
-  const rest = isBatch ? batch / groups : batch;
-  const split = isBatch ? [groups, rest, channels] : [rest, groups, inner];
-  const [group, others] = isBatch ? [0, 1] : [1, 0];
-  const spatialAxes = outputs.map((_, i) => 3 + i);
-  const placeAxes = size.map((_, i) => 3 + outputs.length + i);
-  // The summation runs over the channels of a place, then over places: neighbours then see the same part of the input.
-  const columns = permuteNode(reshapeNode(seen, [...split, ...outputs, ...size]), [
-    group,
-    ...placeAxes,
-    2,
-    others,
-    ...spatialAxes,
-  ]);
-  const kernels = permuteNode(w, [0, ...size.map((_, i) => 2 + i), 1]);
-  const product = dotNode(
-    reshapeNode(kernels, [groups, results / groups, inner * places]),
-    reshapeNode(columns, [groups, inner * places, rest * sizeOf(outputs)]),
-  );
-  const apart = reshapeNode(product, [groups, results / groups, rest, ...outputs]);
-  return reshapeNode(permuteNode(apart, [2, 0, 1, ...spatialAxes]), [rest, results, ...outputs]);
+  const precision = x.dtype === "f32" ? precisionParams() : {};
+  return convolutionNode(x, w, { stride, padding, dilation, gaps, groups, isBatch, ...precision });
 }
 
 function groupsOf(options: ConvOptions, x: Node, w: Node): { groups: number; isBatch: boolean } {

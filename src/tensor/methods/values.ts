@@ -37,7 +37,7 @@ export class ValueMethods<D extends DType> {
     return reading(this, async () => {
       // The tensor may be disposed while it is being read.
       const { dtype } = this;
-      return dataOf(await this.bytes(), dtype) as TypedArrayOf<D>;
+      return dataOf(await bytesOf(this), dtype) as TypedArrayOf<D>;
     });
   }
 
@@ -50,21 +50,7 @@ export class ValueMethods<D extends DType> {
 
   /** The bytes of the elements as they lie on the device: little-endian, row-major. */
   bytes(this: Tensor): Promise<Uint8Array> {
-    return reading(this, async () => {
-      const { node } = this;
-      const backend = backendOf(node);
-      const computing = backend.realizeGivingWay(node);
-      if (!computing) return await backend.read(node.storage as DeviceStorage);
-      // Others run meanwhile; disposing of the tensor must leave its memory until it has been read.
-      node.users++;
-      try {
-        await computing;
-        return await backend.read(node.storage as DeviceStorage);
-      } finally {
-        node.users--;
-        if (node.handles === 0 && node.users === 0) (node.storage as DeviceStorage | null)?.dispose();
-      }
-    });
+    return reading(this, async () => bytesOf(this));
   }
 
   /** The only element. */
@@ -72,7 +58,7 @@ export class ValueMethods<D extends DType> {
     return reading(this, async () => {
       checkSingle(this, "item");
       const { dtype } = this;
-      return elementAt(await this.data(), dtype, 0) as ScalarOf<D>;
+      return elementAt(dataOf(await bytesOf(this), dtype), dtype, 0) as ScalarOf<D>;
     });
   }
 
@@ -128,6 +114,25 @@ export class ValueMethods<D extends DType> {
 function reading<T>(x: Tensor, read: () => Promise<T>): Promise<T> {
   x.checkReadable();
   return read();
+}
+
+/** Computes a tensor and reads its bytes. The promise is the engine's own where there is nothing else to wait for. */
+function bytesOf({ node }: Tensor): Promise<Uint8Array> {
+  const backend = backendOf(node);
+  const computing = backend.realizeGivingWay(node);
+  return computing ? bytesAfter(computing, node) : backend.read(node.storage as DeviceStorage);
+}
+
+/** Others run meanwhile; disposing of the tensor must leave its memory until it has been read. */
+async function bytesAfter(computing: Promise<void>, node: Tensor["node"]): Promise<Uint8Array> {
+  node.users++;
+  try {
+    await computing;
+    return await backendOf(node).read(node.storage as DeviceStorage);
+  } finally {
+    node.users--;
+    if (node.handles === 0 && node.users === 0) (node.storage as DeviceStorage | null)?.dispose();
+  }
 }
 
 function checkSingle(x: Tensor, operation: string): void {

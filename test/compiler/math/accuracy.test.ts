@@ -223,7 +223,10 @@ const accuracyIntroduction = `# Accuracy of the math functions
 
 This page lists the measured error and the cost of each elementary function. Pumice computes these functions itself, with
 the same operations in the same order on every device, so all devices give the same bits. Denormals are the exception: a GPU
-may flush them to zero. \`test/compiler/math/device.test.ts\` compares each Vulkan device it finds with JavaScript.
+may flush them to zero. \`test/compiler/math/device.test.ts\` compares each Vulkan device it finds with JavaScript. Sums and
+products of tensors are not among these functions: their order, and with it their last bits, may differ from device to device.
+On the CPU matrix products and convolutions fuse multiply-adds where the engine can (relaxed SIMD: Node 22 and newer), which
+rounds once instead of twice in every step.
 
 \`test/compiler/math/accuracy.test.ts\` writes this page (set \`PUMICE_WRITE_ACCURACY=1\`, and \`PUMICE_ACCURACY=full\` for more
 arguments). The columns:

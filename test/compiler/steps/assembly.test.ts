@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { Kernel, NativeKernel } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import { Assembly } from "../../../src/compiler/steps/assembly.js";
+import { SharedKernels } from "../../../src/compiler/steps/shared-kernels.js";
 import type { Recordable, Target } from "../../../src/compiler/target/target.js";
 import { leaf, made } from "../../support/steps.js";
 import { codelessTarget } from "../../support/targets.js";
@@ -23,6 +24,7 @@ function newAssembly(recordable: Recordable | null = null) {
     target,
     () => ++codes,
     recordable,
+    new SharedKernels(),
     () => assert.fail("no body"),
   );
   return { assembly, emitted };

@@ -6,6 +6,7 @@ import type { KernelStep } from "../../../src/compiler/program/program.js";
 import { Assembly, type CompileBody } from "../../../src/compiler/steps/assembly.js";
 import { branchSteps, flagBehindGate, raiseFlag } from "../../../src/compiler/steps/branch-steps.js";
 import type { Gate } from "../../../src/compiler/steps/kernel-passes.js";
+import { SharedKernels } from "../../../src/compiler/steps/shared-kernels.js";
 import { GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
 import type { Node } from "../../../src/graph/node.js";
 import { outputOf, partsOf } from "../../../src/graph/primitives/bundle.js";
@@ -17,7 +18,8 @@ import { kernelStep, leaf, made } from "../../support/steps.js";
 import { asKernel, codelessTarget } from "../../support/targets.js";
 
 const noBody: CompileBody = () => assert.fail("no body");
-const newAssembly = (body = noBody) => new Assembly<Kernel>(codelessTarget(), asKernel, null, body);
+const newAssembly = (body = noBody) =>
+  new Assembly(codelessTarget(), asKernel, null, new SharedKernels<Kernel>(), body);
 const codeOf = (step: unknown) => (step as KernelStep<Kernel>).code;
 
 describe("a choice of two results among three branches", () => {

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../../src/compiler/compile.js";
 import { wasmTarget } from "../../../src/compiler/emit/wasm/target.js";
+import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import { kernelsOf, type Slot } from "../../../src/compiler/program/program.js";
 import { Assembly } from "../../../src/compiler/steps/assembly.js";
 import { routineSteps } from "../../../src/compiler/steps/routine-steps.js";
+import { SharedKernels } from "../../../src/compiler/steps/shared-kernels.js";
 import type { Routine } from "../../../src/compiler/target/routine.js";
 import type { Node } from "../../../src/graph/node.js";
 import { cumulate } from "../../../src/graph/primitives/cumulate.js";
@@ -68,7 +70,7 @@ function slotsOf(input: Slot, result: Slot): (readonly Slot[])[] {
     ],
   });
   const target = { ...codelessTarget(), routines: { cumulate: routine } };
-  const assembly = new Assembly(target, asKernel, null, () => []);
+  const assembly = new Assembly(target, asKernel, null, new SharedKernels<Kernel>(), () => []);
   const node = running(stored(8, 8));
   const steps = routineSteps(
     assembly,

@@ -44,7 +44,8 @@ export const slotBytes = (kernel: Kernel): number =>
 const COUNTED_ROWS = 4;
 export const rowsPerCount = ({ rows }: Pick<Kernel, "rows">): number => (rows > MAX_I32 ? COUNTED_ROWS : 1);
 
-export function emitWasm(kernel: Kernel): Uint8Array {
+/** `relaxedSimd`: the engine has it, for multiply-adds that round once. */
+export function emitWasm(kernel: Kernel, relaxedSimd = false): Uint8Array {
   if (kernel.lanes !== 1 && kernel.lanes !== LANES) {
     throw new UnsupportedError(`${kernel.name}: ${kernel.lanes} lanes share a row; on the CPU it is 1 or ${LANES}`);
   }
@@ -52,7 +53,7 @@ export function emitWasm(kernel: Kernel): Uint8Array {
     throw new UnsupportedError(`${kernel.name}: private arrays of several lanes; on the CPU lanes share all`);
   }
   if (kernel.fragments) throw new UnsupportedError(`${kernel.name}: WebAssembly has no matrix units`);
-  const m = new ModuleBuilder();
+  const m = new ModuleBuilder({ relaxedSimd });
   const plan = planVectors(kernel);
   const run = m.function("run", ["i32", "i32", "i32"], [], (f, args, start, end) => {
     const addresses = kernel.buffers.map((_, i) => f.i32.load(args, { offset: 4 * i }));

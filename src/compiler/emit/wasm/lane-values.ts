@@ -3,6 +3,7 @@ import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { IRType, Value as IRValue } from "../../ir/ir.js";
+import { multiplyAdd } from "./multiply-add.js";
 import { inPairs, isForPairs } from "./pairs.js";
 import type { Rising } from "./rising.js";
 import { isUnsigned, scalar } from "./scalars.js";
@@ -155,7 +156,7 @@ function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneVa
       return f.v128.or(f.opOf("f32x4", "p", op, [b, a]) as Value<"v128">, f.f32x4.ne(a, a));
     }
     case "mulAdd":
-      return f.opOf(shape, "add", "", [f.opOf(shape, "mul", "", [lane(0), lane(1)]), lane(2)]);
+      return multiplyAdd(f, shape, lane(0), lane(1), lane(2));
     case "roundEven":
       return f.f32x4.nearest(lane(0));
     case "shl":

@@ -5,6 +5,7 @@
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { IRType, Value as IRValue } from "../../ir/ir.js";
+import { multiplyAdd } from "./multiply-add.js";
 import { isUnsigned } from "./scalars.js";
 
 type Pair = readonly [Value<"v128">, Value<"v128">];
@@ -123,7 +124,7 @@ function selected(f: FunctionBuilder, operands: PairOperands): Pair {
 function arithmetic(f: FunctionBuilder, op: IRValue["op"], [a, b, c]: readonly Value<"v128">[]): Value<"v128"> {
   switch (op) {
     case "mulAdd":
-      return f.f64x2.add(f.f64x2.mul(a, b), c);
+      return multiplyAdd(f, "f64x2", a, b, c);
     case "roundEven":
       return f.f64x2.nearest(a);
     case "min":

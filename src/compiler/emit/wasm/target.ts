@@ -12,15 +12,19 @@ function wasmProfile(threads: number): TargetProfile {
   return { ...cpuProfile, tiles: { ...cpuProfile.tiles, units: threads } };
 }
 
-/** `threads` that share the rows of a kernel. */
-export function wasmTarget(threads: number, profile: TargetProfile = wasmProfile(threads)): Target {
+/** `threads` that share the rows of a kernel. `relaxedSimd`: the engine has it (multiply-add.ts). */
+export function wasmTarget(
+  threads: number,
+  profile: TargetProfile = wasmProfile(threads),
+  { relaxedSimd = false }: { readonly relaxedSimd?: boolean } = {},
+): Target {
   return {
     language: "wasm",
-    identity: "wasm",
+    identity: relaxedSimd ? "wasm, relaxed" : "wasm",
     profile,
     settings: { division: "native" },
     maxLoopRounds: Number.POSITIVE_INFINITY,
-    encode: (kernel) => ({ bytes: emitWasm(kernel), numbers: numbersOf(kernel) }),
+    encode: (kernel) => ({ bytes: emitWasm(kernel, relaxedSimd), numbers: numbersOf(kernel) }),
     mappingOf: (kernel, [length, grain]) => {
       const chunk = chunkOf(length, grain, threads);
       const where =

@@ -7,6 +7,8 @@ import type { Routine, RoutineBuffer } from "../../target/routine.js";
 import type { AttentionTile } from "../../target/tile-profile.js";
 import { keyKernel, queryKernel } from "./backward.js";
 import { forwardKernel } from "./forward.js";
+import { matrixKeyKernel, matrixQueryKernel } from "./matrix-backward.js";
+import { matrixForwardKernel } from "./matrix-forward.js";
 import { type AttentionPass, planAttention } from "./plan.js";
 import { type AttentionProblem, problemOf } from "./problem.js";
 import { SharedTiles } from "./shared-tiles.js";
@@ -63,6 +65,10 @@ export function attentionKernel(
   tile: AttentionTile,
   settings: ElementSettings,
 ): Kernel {
+  if (tile.kind === "matrix") {
+    if (pass === "forward") return matrixForwardKernel(problem, settings, tile);
+    return pass === "queries" ? matrixQueryKernel(problem, tile) : matrixKeyKernel(problem, tile);
+  }
   const write = { forward: forwardKernel, queries: queryKernel, keys: keyKernel }[pass];
   if (tile.kind === "vectors") {
     const tiles = (k: KernelBuilder) => new VectorTiles(k, problem.type);

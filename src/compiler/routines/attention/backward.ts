@@ -8,7 +8,7 @@ import { type ElementSettings, elementOps } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import { storeSums } from "./forward.js";
-import { type AttentionProblem, declareInputs, Visibility } from "./problem.js";
+import { type AttentionProblem, declareInputs, declareRest, Visibility } from "./problem.js";
 import type { Operand, Tiles } from "./tiles.js";
 import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
 
@@ -16,11 +16,6 @@ interface Form<O extends Operand> {
   readonly rows: number;
   readonly lanes: number;
   tiles(k: KernelBuilder): Tiles<O>;
-}
-
-/** The inputs after those of attention: the cotangent of the output, the logarithms, and D. */
-function declareRest(k: KernelBuilder, { dtype, type }: AttentionProblem) {
-  return { ct: k.buffer(dtype, false), logs: k.buffer(type, false), delta: k.buffer(type, false) };
 }
 
 /** The weight of a score, and the cotangent of the score. */

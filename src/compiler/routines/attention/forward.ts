@@ -79,7 +79,8 @@ export function forwardKernel<O extends Operand>(
   const one = k.constant(type, 1);
   const inverse = totals.map((total) => {
     const isEmpty = k.compare("eq", total, zero);
-    return k.select(isEmpty, zero, ops.div(element(one), element(k.select(isEmpty, one, total))).value);
+    const empty = k.constant(type, params.emptyRow);
+    return k.select(isEmpty, empty, ops.div(element(one), element(k.select(isEmpty, one, total))).value);
   });
   const rowIndex = rowAt.map((at) => k.binary("add", start, at));
   const isRow = rowAt.map((at) => k.compare("lt", at, k.constant("i32", queries)));

@@ -7,7 +7,13 @@ import { productOf } from "../../../core/shape.js";
 import type { Node } from "../../../graph/node.js";
 import { attention, attentionGradient } from "../../../graph/primitives/attention.js";
 import { MAX_I32 } from "../../ir/ir.js";
-import type { AttentionTile, SharedAttentionTile, TileProfile } from "../../target/tile-profile.js";
+import type {
+  AttentionTile,
+  MatrixAttentionTile,
+  SharedAttentionTile,
+  TileProfile,
+} from "../../target/tile-profile.js";
+import { matrixDemands } from "./matrix-tiles.js";
 import { type AttentionProblem, problemOf } from "./problem.js";
 import { sharedNumbers } from "./shared-tiles.js";
 
@@ -29,6 +35,19 @@ export const ATTENTION_TILES: readonly SharedAttentionTile[] = [
   shared(8, 8, 8, 8),
   shared(4, 4, 4, 4),
 ];
+
+/** Rows and columns of tiles on matrix units, in the order of preference. Keys have two sums in registers, so fewer scores. */
+const MATRIX_TILES = {
+  forward: [
+    [64, 64],
+    [64, 32],
+  ],
+  queries: [
+    [64, 64],
+    [64, 32],
+  ],
+  keys: [[64, 32]],
+} as const;
 
 /** Sums that a lane can keep in registers beside its scores. */
 const MOST_SUMS = 80;
@@ -60,9 +79,27 @@ export function planAttention(
   tiles: TileProfile,
   pass: AttentionPass,
 ): AttentionTile | null {
-  if (tiles.attention && tiles.attention !== "definition") return tiles.attention;
+  const forced = tiles.attention === "definition" ? undefined : tiles.attention;
+  if (forced) return forced;
   if (tiles.kind === "panels") return { kind: "vectors" };
+  const matrix = planMatrix(problem, tiles, pass);
+  if (matrix) return matrix;
   return ATTENTION_TILES.find((tile) => fits(tile, problem, tiles, pass)) ?? null;
+}
+
+function planMatrix(problem: AttentionProblem, tiles: TileProfile, pass: AttentionPass): MatrixAttentionTile | null {
+  const fragment = tiles.matrices?.shapes.find(({ operand }) => operand === problem.dtype);
+  if (!tiles.matrices || !fragment) return null;
+  const { subgroupSize } = tiles.matrices;
+  const found = MATRIX_TILES[pass].map(
+    ([rows, columns]) => ({ kind: "matrix", rows, columns, subgroupSize, fragment }) as const,
+  );
+  return (
+    found.find((tile) => {
+      const { isDivided, lanes, bytes } = matrixDemands(tile, problem);
+      return isDivided && lanes <= tiles.maxLanes && bytes <= tiles.sharedBytes;
+    }) ?? null
+  );
 }
 
 function fits(

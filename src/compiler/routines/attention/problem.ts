@@ -52,6 +52,11 @@ export function declareInputs(k: KernelBuilder, { dtype, bias, mask, params }: A
   };
 }
 
+/** The inputs after those of attention: the cotangent of the output, the logarithms, and D. */
+export function declareRest(k: KernelBuilder, { dtype, type }: AttentionProblem) {
+  return { ct: k.buffer(dtype, false), logs: k.buffer(type, false), delta: k.buffer(type, false) };
+}
+
 /** A range of positions: from, inclusive, to, exclusive. It may be empty. */
 export interface Range {
   readonly from: Value;
@@ -99,13 +104,33 @@ export class Visibility {
     return { from, to };
   }
 
-  /** The score of a query with a key: their product, scaled and biased; -inf where the query does not see the key. */
-  score(product: Value, i: Value, j: Value): Value {
+  /** Whether every query of a tile sees every key of it; null where only the mask could say. */
+  seesAll(firstQuery: Value, queries: number, firstKey: Value, keys: number): Value | null {
+    const { k, problem, buffers } = this;
+    const { left, right } = problem.params;
+    if (buffers.mask !== null) return null;
+    const i = (value: number) => k.constant("i32", value);
+    const [queryEnd, keyEnd] = [k.binary("add", firstQuery, i(queries)), k.binary("add", firstKey, i(keys))];
+    return [
+      k.compare("le", keyEnd, this.count),
+      k.compare("le", queryEnd, i(problem.queries)),
+      ...(left < problem.queries ? [k.compare("le", queryEnd, k.binary("add", firstKey, i(left + 1)))] : []),
+      ...(right < problem.keys ? [k.compare("le", keyEnd, k.binary("add", firstQuery, i(right + 1)))] : []),
+    ].reduce((a, b) => k.binary("and", a, b));
+  }
+
+  /**
+   * The score of a query with a key: their product, scaled and biased; -inf where the query does not see the key. `unit`: a
+   * factor of all of it. `isSeen`: the query is known to see the key.
+   */
+  score(product: Value, i: Value, j: Value, { unit = 1, isSeen = false } = {}): Value {
     const { k, problem, buffers } = this;
     const { type, bias, mask, params } = problem;
-    const scaled = k.binary("mul", product, k.constant(type, params.scale));
+    const scaled = k.binary("mul", product, k.constant(type, params.scale * unit));
     const added = bias && buffers.bias !== null ? this.loaded(buffers.bias, bias, i, j, biasType(bias.dtype)) : null;
-    const biased = added ? k.binary("add", scaled, k.convert(type, added)) : scaled;
+    const factor = k.constant(type, unit);
+    const biased = added ? k.mulAdd(k.convert(type, added), factor, scaled) : scaled;
+    if (isSeen) return biased;
     const seen = [
       k.compare("lt", j, this.count),
       k.compare("lt", i, k.constant("i32", problem.queries)),
@@ -115,8 +140,8 @@ export class Visibility {
       ...(params.right < problem.keys ? [k.compare("le", j, k.binary("add", i, k.constant("i32", params.right)))] : []),
       ...(mask && buffers.mask !== null ? [this.loaded(buffers.mask, mask, i, j, "bool")] : []),
     ];
-    const isSeen = seen.reduce((a, b) => k.binary("and", a, b));
-    return k.select(isSeen, biased, k.constant(type, -Infinity));
+    const isVisible = seen.reduce((a, b) => k.binary("and", a, b));
+    return k.select(isVisible, biased, k.constant(type, -Infinity));
   }
 
   /** An element of what broadcasts to the scores. Positions beyond the ends read the last one. */
