@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { type Program, type Step, withSteps } from "../../src/compiler/program/program.js";
 import type { BufferPlace } from "../../src/engines/engine.js";
 import { recordable } from "../../src/runtime/prepared.js";
-import { type NamedKernel, NotedMemory } from "../support/noting-engine.js";
+import type { NamedKernel, NotedMemory } from "../support/noting-engine.js";
 import { kernelStep, leaf, made, value } from "../support/steps.js";
 
 const kernel = (...args: Parameters<typeof kernelStep>): Step<NamedKernel> => {

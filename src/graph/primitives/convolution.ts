@@ -14,7 +14,8 @@ import type { MatmulPrecision } from "../product-precision.js";
 import type { GraphOps } from "../vocabulary.js";
 import { padNode, type Windows, windowNode } from "../windows.js";
 
-interface ConvolutionParams {
+/** @internal for tests: cases are lists of params */
+export interface ConvolutionParams {
   /** Per spatial axis. */
   readonly stride: readonly number[];
   readonly padding: readonly (readonly [number, number])[];
