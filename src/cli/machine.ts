@@ -24,7 +24,7 @@ export interface Facts {
   /** The result of listing the devices. */
   readonly listing: Outcome<{ readonly devices: readonly DeviceFacts[] }>;
   /**
-   * Where compiled kernels are kept, and why that is not used; a null folder without a problem: nowhere, as asked. Null when it
+   * The folder of compiled kernels, and why it is not used. A null folder without a problem: the user turned it off. Null if it
    * could not be looked up.
    */
   readonly cache: { readonly folder: string | null; readonly problem: string | null } | null;

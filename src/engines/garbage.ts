@@ -15,7 +15,7 @@ const GiB = 1024 * MiB;
 const CHEAP = 1 / 20;
 /** Milliseconds that a collection is taken to cost before one was measured. */
 const FIRST_COST = 10;
-/** The device's memory is asked for again whenever so many parts of the budget have been handed out. */
+/** The free memory of the device is queried again whenever this part of the budget has been handed out. */
 const PARTS = 16;
 
 /** The share of the free memory that garbage may fill, as `PUMICE_GARBAGE` or the option `garbage` says. */
@@ -55,7 +55,7 @@ export class GarbageBudget {
   readonly worthwhile: number;
   /** Bytes in use after the last collection. */
   private survivors = 0;
-  /** Fewer bytes in use than this need no thought. */
+  /** While fewer bytes than this are in use, nothing needs to be decided. */
   private checkpoint = 0;
   private cost = FIRST_COST;
   private collectedAt: number;
@@ -72,7 +72,7 @@ export class GarbageBudget {
     this.collectedAt = now();
   }
 
-  /** Whether garbage may fill the budget when `bytes` join the `used` ones: then collect before. */
+  /** Whether to collect before `bytes` are added to the `used` ones: garbage might exceed its budget. */
   isSpent(used: number, bytes: number): boolean {
     // One large result is no reason to collect where little else is in use.
     const coming = used + Math.min(bytes, this.allowance / 2);
@@ -100,7 +100,7 @@ export class GarbageBudget {
     this.examine(used);
   }
 
-  /** After V8 collected by itself: what is in use now may hold new garbage, so the survivors can only become fewer. */
+  /** After V8 collected by itself. The bytes in use now may include new garbage, so they are an upper bound of the survivors. */
   noteSweep(used: number): void {
     if (used >= this.survivors) return;
     this.survivors = used;

@@ -1,6 +1,6 @@
 /**
  * Compiled kernels by key, for both engines. Programs hold their kernels, the cache does not: an unreferenced kernel is
- * released, so that ever new shapes do not pile up kernels. The most recently used ones stay in any case, because code that
+ * released, so that kernels of old shapes do not accumulate. The most recently used ones stay in any case, because code that
  * looks its kernel up for each run (the catalogue of `pumice/vulkan`) should not compile after every garbage collection.
  */
 import { type Lease, Leases } from "./leases.js";

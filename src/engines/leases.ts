@@ -32,7 +32,7 @@ const LOOK_EVERY = 1024;
 const YOUNG = 64;
 /** Bytes of a buffer that is little in this sense. */
 export const SMALL_LEASE = 4096;
-/** The age, in looks, at which a canary is read: V8 has then marked from beginning to end in its lifetime. */
+/** A canary is read after this many looks: by then V8 has marked the whole heap at least once since it was made. */
 const CANARY_AGE = 128;
 
 let emptyJob: (() => void) | undefined;
@@ -156,7 +156,7 @@ export class Leases {
   /** Lets V8 free what the running job has dropped, and sweeps if V8 has collected since the last look. */
   private look(): void {
     this.sinceLook = 0;
-    // The row grows by one canary in two looks: soon after a sweep they are read young.
+    // One canary is added every second look; soon after a sweep, the canaries that are read are young.
     const isRead = ++this.looks % 2 === 0 || this.canaries.length >= CANARY_AGE;
     const oldest = isRead ? this.canaries.shift() : undefined;
     if (oldest && oldest.deref() === undefined) {

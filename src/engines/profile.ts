@@ -17,7 +17,7 @@ type Compiler = "pumice" | "engine";
 
 interface CompileEvent extends ProfileEvent {
   readonly by: Compiler;
-  /** Microseconds that it worked itself: ours waits for the engine's in between. */
+  /** Microseconds of its own work: our compiler waits for the engine's in between. */
   readonly busy: number;
 }
 
@@ -76,7 +76,7 @@ export class Profile {
       .sort((a, b) => a.start - b.start);
   }
 
-  /** @internal The same profile with compilations that the engine knows nothing of. */
+  /** @internal The same profile, with compilations that the engine did not see. */
   with(spans: readonly CompileSpan[]): Profile {
     const { began } = this.start;
     const known = this.compilations.map((event) => {

@@ -1,6 +1,6 @@
 /**
- * Files that users name. Whatever goes wrong with one is told under the name that was given, with what was looked for and why
- * it cannot be used. Readers throw a FormatError, writers an ArgumentError.
+ * Files that users name. An error names the file as the user wrote it, what was looked for, and why the file cannot be used.
+ * Readers throw a FormatError, writers an ArgumentError.
  */
 import type { FileHandle } from "node:fs/promises";
 import { ArgumentError, FormatError } from "../core/errors.js";
@@ -15,7 +15,7 @@ export const unwritable = (what: string, path: string, error: unknown): Argument
 export const unreadable = (operation: string, path: string, error: unknown): FormatError =>
   new FormatError(`${operation}: ${path} cannot be read: ${whyNot(path, error)}.`, { cause: error });
 
-/** Writes a file whole, or leaves the one before. `isDurable`: returns when the disk has it. */
+/** Writes a whole file, or leaves the old one as it was. `isDurable`: returns when the disk has it. */
 export async function writeNamed(
   what: string,
   path: string,
@@ -29,7 +29,7 @@ export async function writeNamed(
   }
 }
 
-/** Throws where a file could not be written, by writing a little: hours later would be too late to hear of it. */
+/** Tests that a file can be written, by writing a little: a long run should not fail only at its end. */
 export function checkWritable(what: string, path: string): void {
   try {
     checkReplaceable(path);

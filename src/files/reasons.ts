@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** A file that the system would let us use and that is refused all the same: a pipe, a link, a file of somebody else. */
+/** A file that the system allows and we refuse: a pipe, a link, a file of another user. */
 export class FileRefusal extends Error {}
 
 /** The words in an error of Node: "no such file or directory" in "ENOENT: no such file or directory, open 'x'". */

@@ -114,7 +114,7 @@ function readingSync<T>(path: string, flags: number, read: (file: number) => T):
 /** The bytes up to the end. The size is a hint: the file may grow, and some have none. */
 function bytesOf(file: number, size: number, maxBytes: number): Uint8Array {
   checkSize(size, maxBytes);
-  // One more than there are, so that the end is seen without more room.
+  // One byte more than the size, so that the end of the file is noticed.
   let bytes = new Uint8Array((size || PIECE) + 1);
   let length = 0;
   for (;;) {

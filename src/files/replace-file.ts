@@ -1,7 +1,7 @@
 /**
- * Writes files whole: the contents go to a new file beside the old one, which then takes its name. Whoever is killed while
- * writing leaves the old file as it was. The new file has a name that nobody can guess and is made exclusively: a link that
- * somebody has put there is never written through. Everything that Pumice writes is written by this.
+ * Writes whole files: the contents go to a new file beside the old one, which then takes its name. A process that is killed
+ * while writing leaves the old file as it was. The new file has a name that nobody can guess and must not exist yet, so that it
+ * is never written through a link that somebody else has put there. Pumice writes all its files in this way.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -25,7 +25,7 @@ const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 type Contents = Iterable<string | Uint8Array>;
 
-/** It tells the process that writes the file, for those who tidy up. */
+/** Contains the number of the writing process, for whoever removes leftovers. */
 const unfinishedName = (path: string): string => `${path}.${process.pid}.${randomBytes(8).toString("hex")}.part`;
 
 /** Where the bytes for a path go: to a file that is replaced, or straight into a device or a pipe. */
@@ -50,12 +50,12 @@ function destinationOf(path: string): Destination {
   if (!stats) return { path, mode: null, isReplaced: true };
   if (stats.isDirectory()) throw new FileRefusal("it is a folder");
   if (!stats.isFile()) return { path, mode: null, isReplaced: false };
-  // The mode of another user's file says who may write to theirs, not to ours.
+  // The mode of another user's file is not taken over: it was meant for their file.
   const isOwn = user === undefined || stats.uid === user;
   return { path: realpathSync(path), mode: isOwn ? stats.mode & 0o777 : null, isReplaced: true };
 }
 
-/** Throws where a path cannot be written, by writing a little beside it. */
+/** Throws if a path cannot be written; tests it by writing a little beside it. */
 export function checkReplaceable(path: string): void {
   const { path: place, isReplaced } = destinationOf(path);
   if (!isReplaced) return;
@@ -96,7 +96,7 @@ async function writeAll(file: FileHandle, contents: Contents): Promise<void> {
   for (const piece of contents) await file.writeFile(piece);
 }
 
-/** The new name is on the disk, too. Windows cannot do this with folders, and does it by itself. */
+/** Makes the new name durable, too. Windows cannot sync folders, and does it by itself. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   await withFile(await open(path, "r"), (folder) => folder.sync());
@@ -109,7 +109,7 @@ export function replaceFileSync(path: string, bytes: Uint8Array): void {
   else fill(openSync(place, O_WRONLY), bytes);
 }
 
-/** Puts a new file in the place of whatever has the name, a link or a pipe too. For folders of one's own. */
+/** Replaces whatever has the name, also a link or a pipe, by a new file. For folders that only this user can write to. */
 export function renameOver(path: string, bytes: Uint8Array, mode?: number): void {
   const unfinished = unfinishedName(path);
   const file = openSync(unfinished, NEW_FILE, mode === undefined ? 0o666 : 0o600);

@@ -11,13 +11,13 @@ import { whyNot } from "./reasons.js";
 const MAX_LINKS = 40;
 
 interface TrustOptions {
-  /** Folders above it are looked at up to this one, which is looked at too; up to the root for paths that lie elsewhere. */
+  /** Folders above it are checked up to and including this one; up to the root if the path lies elsewhere. */
   readonly home: string | null;
   /** This user; undefined on Windows, where owners and modes mean nothing and only the path itself is looked at. */
   readonly user?: number | undefined;
 }
 
-/** Why a folder is not to be trusted, or null. What does not exist yet is judged by the folders above it. */
+/** Why a folder must not be trusted, or null. A folder that does not exist yet is judged by the folders above it. */
 export function whyUntrusted(folder: string, { home, user }: TrustOptions): string | null {
   if (!isAbsolute(folder)) return `${folder || "an empty name"} is no absolute path`;
   try {
@@ -36,7 +36,7 @@ function problemOf(path: string, options: TrustOptions, isOwn: boolean, links: n
   }
 }
 
-/** Null for what does not exist; what lies below a file does not, and the file is found on the way up. */
+/** Null if the path does not exist. A path below a file does not exist either; the file itself is checked on the way up. */
 function statsAt(path: string): Stats | null {
   try {
     return lstatSync(path);
@@ -57,7 +57,7 @@ function problemAt(at: string, stats: Stats, options: TrustOptions, isOwn: boole
   if (!stats.isDirectory()) return `${at} is no folder`;
   if (user === undefined) return null;
   if (stats.uid !== user && (isOwn || stats.uid !== 0)) return `${at} belongs to user ${stats.uid}, not to ${user}`;
-  // In a sticky folder, as /tmp is, others can add names and cannot replace those of this user.
+  // In a sticky folder such as /tmp, others can add files but cannot replace those of this user.
   const isOpen = (stats.mode & 0o022) !== 0 && (isOwn || (stats.mode & 0o1000) === 0);
   return isOpen ? `others may write to ${at} (mode ${(stats.mode & 0o7777).toString(8)})` : null;
 }

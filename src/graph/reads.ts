@@ -16,12 +16,12 @@ export const indexKey = (index: readonly IndexExpr[]): string => index.map(keyOf
 
 // ------------------------------------------------------------------------------------------------ element by element
 
-/** An element of an input; `isBounded`: it is needed only where some bounds hold that are not known to. */
+/** An element of an input. `isBounded`: it is read only inside bounds that must be checked at run time. */
 type VisitRead = (input: Node, index: readonly IndexExpr[], isBounded: boolean) => void;
 
 /**
- * Visits what an element of an elementwise operation or a movement is computed from; of other nodes nothing. Elements that
- * are indices come before what they index, where they stand for themselves.
+ * Visits the elements from which an element of an elementwise operation or a movement is computed; other nodes have none. An
+ * element that serves as an index is visited before the element that it selects.
  */
 export function forEachRead(space: IndexSpace, node: Node, index: readonly IndexExpr[], visit: VisitRead): void {
   const { primitive, inputs } = node;
@@ -42,9 +42,9 @@ export type ElementAt = (node: Node, index: readonly IndexExpr[], extent: number
 /** One place where a movement reads. The first whose bounds hold counts. */
 export interface PlacedReading {
   readonly source: Node;
-  /** Bounds that the ranges of the indices leave open. */
+  /** Bounds that do not follow from the ranges of the indices. */
   readonly tests: readonly Bound[];
-  /** Some bound holds nowhere. */
+  /** Some bound is never met. */
   readonly isNever: boolean;
   index(elementAt: ElementAt): IndexExpr[];
 }
@@ -67,7 +67,7 @@ export function readingsAt(
   });
 }
 
-/** Whether the range of an expression leaves it open that it is within bounds. */
+/** Whether an expression may be out of bounds, as far as its range tells. */
 const isOpen = ({ value, low, high }: Bound): boolean => value.min < low || value.max >= high;
 
 const readings = (
@@ -92,7 +92,7 @@ export interface Reduction {
   /** Extents of the axes that are reduced, and of all of them together. */
   readonly extents: readonly number[];
   readonly extent: number;
-  /** Index of the input that is reduced, for a position in the stretch, or for one along each axis. */
+  /** The index in the input, for one position that counts through all reduced axes, or for a position along each of them. */
   at(position: IndexExpr): readonly IndexExpr[];
   atEach(positions: readonly IndexExpr[]): readonly IndexExpr[];
 }

@@ -31,13 +31,13 @@ interface Entry {
   /** Combining with it changes no bit of the other operand. */
   neutral(dtype: DType): PlainScalar;
   readonly copies: Copies;
-  /** Results computed in a wider type are in the dtype's range and need no rounding: always one of the operands, or bits. */
+  /** The result is always one of the operands, or bits of them: computed in a wider type, it needs no rounding. */
   readonly isExact: boolean;
-  /** Combining a with b gives the same bits as b with a. Of 0 and -0 the larger is whichever stands second. */
+  /** a with b gives the same bits as b with a. The maximum does not: of 0 and -0 it is the second operand. */
   readonly isSymmetric: boolean;
   /**
-   * Complex numbers: the parts are reduced each by itself; or one half of the elements is combined with the other until one
-   * is left; or they are not taken.
+   * How complex numbers are reduced: each part by itself; or one half of the elements is combined with the other until one is
+   * left; or not at all.
    */
   readonly complex: "parts" | "halves" | "refused";
   /**

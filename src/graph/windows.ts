@@ -8,7 +8,7 @@ import { diagonalNode, sumNode } from "./contraction.js";
 import type { Node } from "./node.js";
 import { pad, slice, window } from "./primitives/movement.js";
 
-/** Windows along some axes of a node; the lists go in step. */
+/** Windows along some axes of a node. The lists have one entry per axis. */
 export interface Windows {
   readonly axes: readonly number[];
   readonly size: readonly number[];
@@ -35,7 +35,7 @@ export function windowNode(node: Node, windows: Windows, value: number | bigint 
   });
 }
 
-/** Windows side by side: each element is in one of them, so they are the same elements in another order. */
+/** Windows that do not overlap and leave no gap hold every element once: a reshape is enough. */
 function tiledNode(node: Node, axes: readonly number[], size: readonly number[]): Node {
   const cut: number[] = [];
   const counts: number[] = [];

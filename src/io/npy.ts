@@ -19,7 +19,7 @@ const MAGIC = [0x93, ...Buffer.from("NUMPY")];
 /** Bytes up to the header's length: the magic, the version, and a length of two bytes or four. */
 export const NPY_PREFIX_BYTES = 12;
 
-/** Far more than any array of numbers needs; a file that claims more is refused. */
+/** The longest header that is read: far more than any array of numbers needs. */
 const MAX_HEADER_BYTES = 1 << 20;
 
 interface NpyHeader {
@@ -203,7 +203,7 @@ export function encodeNpyHeader(dtype: DType, shape: Shape, fortranOrder = false
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
   const order = fortranOrder ? "True" : "False";
   const dict = `{'descr': '${DTYPES[dtype].numpy}', 'fortran_order': ${order}, 'shape': ${tuple}, }`;
-  // NumPy leaves room for the axis along which a file may grow to be rewritten in place.
+  // NumPy leaves room in the header, so that the extent of a growing axis can be rewritten in place.
   const grows = shape.at(fortranOrder ? -1 : 0);
   const padded = dict + " ".repeat(grows === undefined ? 0 : 21 - String(grows).length);
   const version = padded.length + 64 < 65536 ? 1 : 2;

@@ -8,7 +8,7 @@ import { ArgumentError, FormatError } from "../core/errors.js";
 /** Systems read at most 2 GiB at a time. */
 const MAX_READ = 2 ** 30;
 
-/** Fills the bytes from a place in the file, or from where the last read ended: pipes know no places. */
+/** Fills the bytes from a position in the file, or from where the last read ended: pipes have no positions. */
 export async function readFully(
   file: FileHandle,
   bytes: Uint8Array,
@@ -27,7 +27,7 @@ export async function readFully(
   }
 }
 
-/** Memory for so many bytes of a file; `remedy` says what to do where there cannot be so much. */
+/** Memory for so many bytes of a file. `remedy`: what to do if there is too little memory, for the error. */
 export function bytesFor(length: number, what: string, remedy: string): Uint8Array {
   try {
     return new Uint8Array(length);

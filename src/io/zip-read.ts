@@ -56,7 +56,7 @@ export function readZipDirectory(bytes: Uint8Array, what = "zip"): ZipEntry[] {
     entries.push(entry);
     at = next;
   }
-  // Otherwise members that the count leaves out would be missing without a word.
+  // Otherwise members beyond the count would be missing without an error.
   if (at !== end) {
     throw new FormatError(
       `${what}: the directory has ${end - at} bytes after its ${count} members; their count or its size is damaged.`,

@@ -18,7 +18,7 @@ import { stirlingSeries } from "./stirling.js";
 
 /** From this expected number on rejection is used. */
 const LARGE = 10;
-/** With an expected number of 10, a number beyond this comes up once in 10^13. */
+/** With an expected number of 10, a larger number occurs once in 10^13 draws. */
 const LAST_TERM = 40;
 const ROUNDS = 18;
 

@@ -33,10 +33,10 @@ export function normal<D extends DType = "f32">(key: Key, shape: Shape = [], opt
   return normalFrom(randomWords(key, shape, "normal"), work, "normal").cast(dtype) as Tensor<D>;
 }
 
-/** Bounds from here on, on the same side, leave a tail: the distribution function is too close to 0 or 1 to be inverted. */
+/** If both bounds lie beyond this on one side, the window is a tail: its distribution function is too close to 0 or 1 to invert. */
 const TAIL = 1;
 
-/** Beyond this the series of Q is as good as floats are; before it erfc is far from zero. */
+/** Beyond this, the series of Q is as exact as floats; below it, erfc is far from zero. */
 const FAR = { f32: 10, f64: 20 } as const;
 
 /** log Q(x) + x²/2 for x ≥ TAIL and Q the probability of more than x: it changes slowly, so that differences keep their digits. */
@@ -59,7 +59,7 @@ const LOG_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
 
 /**
  * The distance of a normal number of a tail beyond `from`: d with Q(from + d) = (1 - unit) Q(from) + unit Q(to), by
- * Newton's method on log Q. Its start is right but for the slow part, so that each step doubles the digits.
+ * Newton's method on log Q. The start is exact but for a part that changes slowly, so that each step doubles the digits.
  */
 function tailDistance(unit: Tensor, from: Tensor, to: Tensor): Tensor {
   const start = logMills(from);

@@ -14,7 +14,7 @@ import { randint, uniform } from "./uniform.js";
 
 /**
  * The number of sorts by fresh random words. Equal words leave elements in order, so one sort is not enough for many
- * elements: after 3·log n / log 2^32 rounds all pairs of a list have differed in some round, but for once in n lists.
+ * elements: after 3·log n / log 2^32 rounds every pair of elements had different words in some round, except in one of n lists.
  */
 const sortingRounds = (size: number): number => Math.ceil((3 * Math.log(Math.max(1, size))) / Math.log(2 ** 32 - 1));
 

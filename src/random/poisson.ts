@@ -19,7 +19,7 @@ import { stirlingSeries } from "./stirling.js";
 
 /** From this rate on rejection is used. */
 const LARGE = 10;
-/** Of rate 10, a number beyond this comes up once in 10^13. */
+/** At a rate of 10, a larger number occurs once in 10^13 draws. */
 const LAST_TERM = 40;
 const ROUNDS = 16;
 

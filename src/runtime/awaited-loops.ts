@@ -59,7 +59,7 @@ export class AwaitedLoops<M extends EngineMemory, K extends LoadedKernel> {
       }
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
-      // The program may have stored more than was asked for; an evaluation that blocks does without where memory is short.
+      // The program may have stored more than was asked for. A blocking evaluation leaves that out if memory is short.
       this.evaluate(node);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A device to the layers above: from nodes that are asked for to memory that holds their values. It finds the program of
- * a graph in its table or on disk, or compiles it, and has the engine run it. One class for all engines.
+ * A device as the layers above see it: it computes nodes, and their values lie in its memory. It finds the program of a graph
+ * in its table or on disk, or compiles it, and lets the engine run it. One class for all engines.
  */
 import type { Kernel } from "../compiler/ir/ir.js";
 import { roundsWithin } from "../compiler/ir/loop-rounds.js";
@@ -36,12 +36,12 @@ export type DeviceStorage = EngineMemory;
 /** An argument of a prepared program. */
 export type Argument<M = DeviceStorage> = ProgramArgument<M>;
 
-/** A kernel that was written by hand, compiled. `W`: what its writer says about it beyond the kernel. */
+/** A kernel that was written by hand, compiled. `W`: the kernel, and anything else that its writer returns. */
 export interface HandWritten<W extends { readonly kernel: Kernel }, M extends EngineMemory = EngineMemory> {
   readonly written: W;
   /** The SHA-256 of its code, in hexadecimal digits. */
   readonly address: string;
-  /** Rounds that the loops of a thread go at most, where the device limits them; one without an end counts as one round. */
+  /** Most loop rounds of a thread, for devices that limit them. A loop without a known end counts as one round. */
   readonly rounds: number;
   /** Runs it on memory, one for each of its buffers. Returns when the work is under way. */
   run(memory: readonly M[]): void;
@@ -50,10 +50,10 @@ export interface HandWritten<W extends { readonly kernel: Kernel }, M extends En
 /** The device a kernel is written for. */
 export type WritingContext = Pick<Target, "profile" | "settings">;
 
-/** Nodes of a plain graph that is looked for on disk: smaller ones are compiled before they are found. */
+/** Graphs with fewer nodes are not looked for on disk: compiling them is faster. */
 const WORTH_LOOKING_FOR = 100;
 
-/** Slices below the first size of memory above the second are copied, which is soon done: they would keep all of it. */
+/** A slice below the first size, of memory above the second, is copied: a view would keep all of that memory alive. */
 const [SMALL_SLICE, LARGE_MEMORY] = [64 * 1024, 1024 * 1024];
 
 /** A value that nobody asked to store is not stored if it takes more than this share of the device's memory. */
@@ -61,7 +61,7 @@ const MAX_KEPT_SHARE = 1 / 8;
 
 /** Programs kept per device, with their kernels; the oldest goes first. One takes some 50 KB. */
 const MAX_PROGRAMS = 512;
-/** And kernels written by hand. */
+/** Hand-written kernels kept per device. */
 const MAX_WRITTEN = 100;
 
 export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemory = EngineMemory>
@@ -102,7 +102,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return this.target.profile;
   }
 
-  /** Whether it computes in f64, and whether it is a driver that only plays a GPU. */
+  /** Whether it computes in f64, and whether it is a software driver. */
   get hasDoubles(): boolean {
     return this.engine.hasDoubles;
   }
@@ -118,7 +118,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   // ------------------------------------------------------------------------------------------------ memory
 
-  /** Memory with anything in it, for kernels written by hand. */
+  /** Uninitialised memory, for kernels written by hand. */
   reserve(byteLength: number): M {
     return this.engine.allocUninitialized(byteLength);
   }
@@ -164,7 +164,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   // ------------------------------------------------------------------------------------------------ values
 
-  /** Computes the nodes. Returns when the work is under way; reading waits for it. Loops that may end block until they do. */
+  /** Computes the nodes. Returns when the work is under way; reading waits for it. While loops block until they end. */
   realize(nodes: readonly Node[]): void {
     const roots = pendingOf(withCompanions(nodes)).filter((node) => !this.findInMemory(node));
     if (roots.length === 0) return;
@@ -178,16 +178,16 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const found = this.programs.choose(graph, true);
     if (found.kept === 0) this.evaluate(found);
     else if (!this.tryEvaluate(found)) this.evaluate(this.programs.choose(graph, false));
-    // Slices of values that were kept.
+    // These roots are slices of values that were stored.
     else for (const root of roots) if (root.storage === null) this.findInMemory(root);
   }
 
-  /** The same for a caller that awaits: the event loop turns while loops run. Null where it need not wait. */
+  /** The same for a caller that awaits: the event loop turns while loops run. Null if there is nothing to wait for. */
   realizeGivingWay(node: Node): Promise<void> | null {
     return this.awaited.realize(node);
   }
 
-  /** Computes values that nobody asked to store; false where the memory does not suffice. */
+  /** Computes and stores values that nobody asked to store; false if memory is short. */
   private tryEvaluate(found: Found<PlannedProgram<K>>): boolean {
     try {
       this.evaluate(found);
@@ -209,7 +209,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
       roots[0].realize(results[0]);
       return;
     }
-    // Holds the roots: one whose last reader is another root must keep its memory.
+    // Keeps all roots alive meanwhile: the last reader of a root may be another root.
     for (const root of roots) root.handles++;
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
     for (const root of roots) root.handles--;
@@ -225,7 +225,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     );
   }
 
-  /** Gives a node that is a contiguous slice of memory that memory; false if it is none. */
+  /** A node that is a contiguous slice of existing memory gets that memory. False if it is no such slice. */
   private findInMemory(node: Node): boolean {
     const slice = contiguousSliceOf(node);
     if (!slice) return false;
@@ -233,7 +233,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return true;
   }
 
-  /** Some bytes of memory as memory: the same where that is not wasteful and kernels can read it there, else a copy. */
+  /** A part of memory as memory: a view if kernels can read it there and it wastes no memory, else a copy. */
   private sliced(memory: M, start: number, byteLength: number): M {
     if (byteLength === 0) return this.engine.allocUninitialized(0);
     const part = memory.part(start, byteLength) as M;
@@ -248,7 +248,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     }
   }
 
-  /** A value that no memory holds fails here, with figures, and not in a compiler that counts in 32 bits. */
+  /** Fails with the sizes if a value is too large for any memory. The compiler counts in 32 bits and would fail later. */
   private checkFits(node: Node): void {
     const byteLength = tensorBytes(node);
     if (byteLength >= 2 ** 31) this.engine.allocUninitialized(byteLength).dispose();
@@ -278,7 +278,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return { ...planned, run: (memory, scalars, isDonated) => recorded.run(memory, scalars, isDonated) };
   }
 
-  /** The program of a graph that was looked up: from disk where `isOnDisk`, else compiled. The table keeps its first one. */
+  /** The program of a graph that was looked up. `isOnDisk`: looks on disk before compiling. A new program goes into the table. */
   private addProgram(found: Found<PlannedProgram<K>>, isOnDisk: boolean): PlannedProgram<K> {
     const { leaves, partsKey, numbers } = found;
     const use = isOnDisk ? `plain ${partsKey ?? ""}` : null;
@@ -304,13 +304,13 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   // ------------------------------------------------------------------------------------------------ kernels
 
-  /** A kernel written by hand, made once for a key: `write` is called when there is none of it yet. */
+  /** The hand-written kernel of a key. `write` is called if there is none yet. */
   handWritten<W extends { readonly kernel: Kernel }>(
     key: string,
     write: (context: WritingContext) => W,
   ): HandWritten<W, M> {
     const known = this.written.get(key) ?? this.compileWritten(write(this.target));
-    // Last in the order of use.
+    // To the end: the map is in the order of use.
     this.written.delete(key);
     this.written.set(key, known);
     if (this.written.size > MAX_WRITTEN) this.written.delete(this.written.keys().next().value as string);

@@ -1,6 +1,6 @@
 /**
- * A graph as text: the same for graphs that compile to the same program, in whichever process, and for no others. What a
- * program is kept under on disk is made of it. Memory is not in it, as it is not in the program.
+ * A graph as text. Two graphs have the same text exactly if they compile to the same program, also in two processes. The key
+ * of a program on disk is a hash of this text. Memory is no part of it.
  */
 
 import { isNumber } from "../compiler/rewrite/given-numbers.js";
@@ -9,8 +9,8 @@ import { pendingInOrder } from "../graph/node.js";
 import { paramsKey } from "../graph/params-key.js";
 
 /**
- * The operations behind roots, one after another, each with its inputs by number. The value of a given number is not in it,
- * nor what leaves are made of.
+ * The operations behind the roots in order, each with the positions of its inputs. Leaves and constants that are data appear
+ * without their values.
  */
 export function graphText(roots: readonly Node[], leaves: readonly Node[]): string {
   const numbers = new Map(leaves.map((leaf, i) => [leaf, i]));

@@ -20,7 +20,7 @@ interface Evaluated {
   readonly form: PassedGraph;
 }
 
-/** Operations behind a value that is computed again rather than kept, at most. */
+/** A value made by at most this many operations may be computed again instead of kept. */
 const FEW = 8;
 
 /** Notes that the nodes of a graph are being computed. It is the graph that was walked last. */

@@ -5,7 +5,7 @@ import type { Node } from "../graph/node.js";
 
 interface LeafMemory<M> {
   readonly memory: readonly M[];
-  /** The byte at which each begins; null where all begin at the first. */
+  /** The byte offset at which each leaf begins; null if all begin at 0. */
   readonly starts: readonly number[] | null;
 }
 
@@ -14,7 +14,7 @@ export const wholeMemory = <M extends EngineMemory>(leaves: readonly Node[]): Le
   starts: null,
 });
 
-/** For leaves of which some are slices: each slice once, as programs have them. */
+/** For leaves that include slices. A slice that comes twice is listed once, as in programs. */
 export function slicedMemory<M extends EngineMemory>(leaves: readonly Node[]): LeafMemory<M> {
   const repeats = repeatsAmong(leaves);
   const memory: M[] = [];

@@ -16,7 +16,7 @@ import { floatControlsOf } from "../spirv/float-controls.js";
 import { Backend } from "./backend.js";
 
 interface BackendOptions {
-  /** In place of the one that fits the device. */
+  /** Used instead of the device's own profile. */
   readonly profile?: TargetProfile;
   /** Null: nothing is kept on disk. */
   readonly files?: ProgramCache | null;
@@ -70,7 +70,7 @@ export function openVulkan(id: string, index: number) {
   return vulkanBackend(id, device);
 }
 
-/** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
+/** Multiprocessors by kind of device. Vulkan does not report their number; a guess is enough to choose tiles. */
 const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
 
 /** NVIDIA's number among vendors. */
@@ -95,7 +95,7 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
     subgroupSize: operations & SHUFFLE ? size : 0,
     floatControls: {
       ...floatControlsOf(properties.floatControls),
-      // Software drivers offer it too, but not every one keeps to it.
+      // Software drivers report it too, but some do not follow it.
       ...(!isSoftware(properties) &&
         properties.floatControls.shaderRoundingModeRTEFloat16 && { 16: { rounding: "RTE" } }),
     },
@@ -106,12 +106,12 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
   };
 }
 
-/** Products of fragments that a device offers and tiles use: of f16, bf16 and bytes, 16×16, summed wider. */
+/** The products of fragments that the device offers and our tiles use: 16×16, of f16, bf16 or i8, with a wider sum. */
 function fragmentsOf(
   { cooperativeMatrices, subgroup }: VulkanDevice["properties"],
   features: readonly string[],
 ): FragmentShape[] {
-  // Lanes are counted in subgroups of one known size.
+  // Tiles must know the size of a subgroup.
   const isUsable = features.includes("cooperativeMatrix") && features.includes("vulkanMemoryModel");
   if (!isUsable || subgroup.min !== subgroup.max) return [];
   return (["f16", "bf16", "i8"] as const).flatMap((operand) => {

@@ -1,7 +1,7 @@
 /**
- * A compiled program as bytes, so that another process need not compile it again: the code of its kernels as the target
- * takes it, and all else as JSON. What a kernel computes is left out; nobody who runs it asks. Where the bytes are kept and
- * whether they are still what they were is the business of engines/disk/program-cache.ts.
+ * A compiled program as bytes, so that another process need not compile it again: the code of its kernels, and the rest as
+ * JSON. The bodies of kernels in the loop language are left out; running a program does not need them.
+ * engines/disk/program-cache.ts keeps the bytes on disk and checks that they are unchanged.
  *
  * In order: the length of the JSON as u32, the JSON, the codes.
  */
@@ -20,7 +20,7 @@ export interface PlannedProgram<Code> {
 }
 
 interface CodeEntry extends KernelInterface, Pick<EncodedKernel, "numbers"> {
-  /** Of its bytes. */
+  /** The number of its bytes. */
   readonly length: number;
 }
 
@@ -29,10 +29,10 @@ interface Contents extends Pick<PlannedProgram<unknown>, "plan" | "inPlace"> {
   readonly program: Pick<Program<number>, "steps" | "made" | "leaves">;
 }
 
-/** The code of a kernel without rows, which has none. */
+/** Stands for the code of a kernel without rows: there is none. */
 const NO_CODE = -1;
 
-/** `encodingOf`: what a kernel's code was made of. */
+/** `encodingOf` gives the encoded kernel that a code was loaded from. */
 export function packProgram<Code>(
   { program, plan, inPlace }: PlannedProgram<Code>,
   encodingOf: (code: Code) => EncodedKernel,
@@ -78,7 +78,7 @@ export function unpackProgram<Code>(
   const json = new TextDecoder().decode(packed.subarray(4, at));
   const { codes, program, plan, inPlace } = JSON.parse(json) as Contents;
   const loaded = codes.map(({ name, buffers, length, numbers }) => {
-    // A copy, so that nothing holds on to the whole and words begin where words may.
+    // A copy: it is aligned to words, and does not keep the whole file in memory.
     const code = new Uint8Array(packed.subarray(at, at + length));
     at += length;
     return load({ bytes: code, numbers }, { name, buffers });
@@ -87,7 +87,7 @@ export function unpackProgram<Code>(
   return { program: withSteps<Code>(program, steps), plan, inPlace, isFromDisk: true };
 }
 
-/** The same steps with other codes, their kernels in outline. */
+/** The same steps with other codes. Kernels keep their outline only, without a body. */
 function withCodes<From, To>(steps: readonly Step<From>[], codeOf: (code: From) => To): Step<To>[] {
   const inner = (some: readonly Step<From>[]) => withCodes(some, codeOf);
   return steps.map((step) => {

@@ -138,7 +138,7 @@ export class ProgramSource<Code extends LoadedKernel> {
       this.counters.loaded++;
       return program;
     } catch (error) {
-      // If it is the device that fails, compiling will fail as well, and say so.
+      // If the device itself fails, compiling fails too and reports it.
       debug(1, () => `compiled program ${key} ignored: ${(error as Error).message}`);
       return null;
     } finally {
@@ -184,7 +184,7 @@ export class ProgramSource<Code extends LoadedKernel> {
   }
 }
 
-/** The program with the memory of what it makes, as far as that is planned before it runs. */
+/** The program with its memory plan, which is empty for a program that runs once. */
 function planOf<Code>(program: Program<Code>, run: WantedProgram["run"], target: Target) {
   if (run === "once") return { program, ...UNPLANNED };
   if (run === "stepped") return { program, plan: planMemory(program), inPlace: [] };

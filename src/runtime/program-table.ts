@@ -283,7 +283,7 @@ function hashOf(order: readonly Node[], roots: readonly Node[]): number {
   return hash;
 }
 
-/** Names of primitives and dtypes differ in their length or their ends, mostly. */
+/** Takes three characters: names of primitives and dtypes mostly differ in their ends or their middle. */
 function hashString(hash: number, text: string): number {
   const last = text.length - 1;
   return last < 0

@@ -88,7 +88,7 @@ function canonical(device: string, operation: string, reason = ""): string {
   return nameOf(kind, found.index);
 }
 
-/** The kind and number that a device's name stands for; no kind where it is no such name, no number where it has none. */
+/** The kind and number in a device's name. Kind null: it is no device's name. Index null: the name has no number. */
 function parsed(device: string): { readonly kind: DeviceKind | null; readonly index: number | null } {
   const [, name, digits] = (typeof device === "string" && /^([a-z]+)(?::(\d+))?$/.exec(device)) || [];
   const kind = DEVICE_KINDS.find((each) => each.name === name && (each.isNumbered || digits === undefined)) ?? null;

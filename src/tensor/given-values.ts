@@ -31,7 +31,7 @@ function dtypeOfTypedArray(array: ArrayBufferView): DType {
   return dtype;
 }
 
-/** More axes than anyone means; an array that contains itself would never end. */
+/** The most axes. An array that contains itself would have infinitely many. */
 const MAX_RANK = 64;
 
 /** Nested arrays as a flat list and a shape; ragged ones and values that are no numbers throw. */

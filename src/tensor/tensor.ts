@@ -128,8 +128,8 @@ const METHODS = [
 const CALLED_BY_JAVASCRIPT = [PrintingMethods, NoValueMethods];
 
 /**
- * The mark of a tensor that was not given away. `structuredClone` and `postMessage` read every property, and would stop at
- * a function deep in the graph, whose text is no help to anyone; this property stops them before.
+ * Marks a tensor that was not donated. `structuredClone` and `postMessage` read every property; they fail at this one with a
+ * clear message, before they reach a function deep in the graph and fail with an unclear one.
  */
 const HELD = Object.defineProperty({}, "values", {
   enumerable: true,
@@ -158,7 +158,7 @@ export class Tensor<D extends DType = AnyDType> {
     for (const { prototype } of CALLED_BY_JAVASCRIPT) add(prototype, (_, method) => method);
   }
 
-  /** The jitted function that it was given away to. First, so that what copies a tensor meets HELD before the node. */
+  /** The jitted function that it was donated to. The first property, so that copying a tensor meets HELD before the node. */
   private takenBy: string | object = HELD;
   private current: Node | null;
   /** The shape as users see it. */
@@ -256,7 +256,7 @@ export class Tensor<D extends DType = AnyDType> {
     if (this.current) checkHasValue(this.current);
   }
 
-  /** What it is, and how its values are read: no text stands for them, as reading may wait for the device. */
+  /** What it is and how to read its values. The values are not shown: reading them may wait for the device. */
   toString(): string {
     const how = this.node.isAbstract
       ? "traced"

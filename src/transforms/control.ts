@@ -101,7 +101,7 @@ function scanLength(sequences: readonly Tensor[], wanted: number | undefined): n
 }
 
 export interface WhileOptions {
-  /** Rounds after which a loop that goes on is taken for endless: a million unless told. */
+  /** A loop that still runs after this many rounds is an error: a million unless told. */
   readonly maxRounds?: number;
 }
 

@@ -116,7 +116,7 @@ function differentiate(
     const tensors = gradients.map((gradient, i) => new Tensor(gradient ?? zerosLike(leaves[i].node)));
     if (!trace.outer && !value.node.isAbstract) {
       const results = isValueWanted ? [value, ...tensors] : tensors;
-      // And arguments that are more than views: the next step of a loop starts from them.
+      // Also arguments that are computed, not views: the next step of a loop starts from them.
       const computed = leaves.filter(
         ({ node: { primitive } }) => primitive.kind !== "leaf" && primitive.kind !== "movement",
       );
@@ -197,7 +197,7 @@ function checkLoss(operation: string, value: unknown): asserts value is Tensor {
   }
 }
 
-/** Length of chains that are worth a program of their own. */
+/** A chain of this many operations is worth a program of its own. */
 const LONG = 8;
 
 /**
@@ -209,7 +209,7 @@ function computeFirst(nodes: readonly Node[]): void {
   const waiting = nodes.filter(
     (node) => node.storage === null && !node.isAbstract && node.depth > LONG && node.device === device,
   );
-  // A walk is short where little is left to do; the first long one decides.
+  // Each walk is short if little is pending; the first long chain ends the search.
   if (waiting.some((node) => measureDepth(node) > LONG)) device.realize(waiting);
 }
 

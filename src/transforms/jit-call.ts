@@ -72,7 +72,7 @@ function staticTreeKey(value: unknown): string {
   return `${structure.key}${orderKey(structure)}${leaves.map(staticKey).join("|")};`;
 }
 
-/** Equal for equal values of what can be written down; other objects are told apart by identity. */
+/** Plain values have equal keys if they are equal; other objects have a key by identity. */
 function staticKey(value: unknown): string {
   if (isTensor(value)) {
     throw new ArgumentError(

@@ -28,9 +28,9 @@ import type { Argument, Backend, DeviceStorage } from "../runtime/backend.js";
 import { adopt, backendFor, isTensor, Tensor } from "../tensor/index.js";
 import { type Call, type Entering, takeApart, withoutStatic } from "./jit-call.js";
 import { LastCall } from "./last-call.js";
-import { type Compiled, type Input, type Lowered, lowered } from "./lowered.js";
+import { type Describable, type Lowered, lowered } from "./lowered.js";
 import { runningFor, tracedOn } from "./trace.js";
-import { flattenTensors, unflatten } from "./trees.js";
+import { flattenTensors, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
   /** Positions of arguments that are part of the program: a new value is a new trace. */
@@ -59,6 +59,16 @@ export interface Jitted<A extends readonly unknown[], R> {
   lower(...args: JitArguments<A>): Lowered;
   /** How many programs are kept. */
   readonly programs: number;
+}
+
+/** A traced function for one form of its arguments. */
+interface Compiled extends Describable {
+  readonly name: string;
+  /** The placeholders of tensors, in the order of a call, and of numbers. */
+  readonly inputs: readonly Input[];
+  /** For each scalar argument of the graph, its index among the numbers of a call. */
+  readonly numbers: readonly number[];
+  readonly results: TreeStructure;
 }
 
 const nameOf = (f: { readonly name: string }): string => `jit(${f.name || "function"})`;
@@ -246,6 +256,13 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     traceMilliseconds: traced - began,
     compileMilliseconds: performance.now() - traced,
   };
+}
+
+/** A placeholder, and which of the numbers of a call it stands for; -1 for tensors. */
+interface Input {
+  readonly node: Node;
+  readonly number: number;
+  readonly isDonated: boolean;
 }
 
 function reachesOuterTrace(roots: readonly Node[], inputs: readonly Input[]): boolean {

@@ -7,7 +7,6 @@ import { printGraph } from "../graph/print.js";
 import type { Backend } from "../runtime/backend.js";
 import type { Prepared } from "../runtime/prepared.js";
 import { printProgram } from "../runtime/print-program.js";
-import type { TreeStructure } from "./trees.js";
 
 /** A compiled form of a function. */
 export interface Lowered {
@@ -21,16 +20,8 @@ export interface Lowered {
   toString(): string;
 }
 
-/** A placeholder, and which of the numbers of a call it stands for; -1 for tensors. */
-export interface Input {
-  readonly node: Node;
-  readonly number: number;
-  readonly isDonated: boolean;
-}
-
-/** A program that was traced and compiled for one form of arguments. */
-export interface Compiled {
-  readonly name: string;
+/** A compiled form, as far as it can be shown. */
+export interface Describable {
   /**
    * The program to replay. Null for a function with while loops, of which nobody knows how often they run: a call builds its
    * graph on the arguments, and whoever awaits a result lets the event loop turn meanwhile (runtime/awaited-loops.ts).
@@ -38,12 +29,7 @@ export interface Compiled {
   readonly prepared: Prepared | null;
   /** The same for people who ask: compiled where there is none to replay. */
   readonly prepare: () => Prepared;
-  /** The placeholders of tensors, in the order of a call, and of numbers. */
-  readonly inputs: readonly Input[];
   readonly backend: Backend;
-  /** For each scalar argument of the graph, its index among the numbers of a call. */
-  readonly numbers: readonly number[];
-  readonly results: TreeStructure;
   readonly outputs: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
   readonly roots: readonly Node[];
   /** Whether an argument of the graph is a number. */
@@ -52,8 +38,8 @@ export interface Compiled {
   readonly compileMilliseconds: number;
 }
 
-/** What `lower` returns for a program. */
-export function lowered(compiled: Compiled): Lowered {
+/** What `lower` returns for a compiled form. */
+export function lowered(compiled: Describable): Lowered {
   const { backend, roots, isNumber, outputs, traceMilliseconds } = compiled;
   const began = performance.now();
   const prepared = compiled.prepare();

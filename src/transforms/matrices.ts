@@ -59,13 +59,13 @@ function jacobianAs<X, A extends readonly unknown[], R>(
 
 const hasComplex = ({ leaves }: FlatTree<Tensor>): boolean => leaves.some(({ dtype }) => isComplex(dtype));
 
-/** The only mode in which one run per element gives all derivatives; null when both do. */
+/** The mode in which one run per element gives all derivatives; null if both modes do. */
 function modeFor({ inputs, outputs }: Run<unknown, unknown>, { holomorphic }: JacobianOptions) {
   if (holomorphic) return null;
   return hasComplex(outputs) ? "forward" : hasComplex(inputs) ? "reverse" : null;
 }
 
-/** A complex element moves in two directions; a matrix with one entry for it holds both only in some cases. */
+/** A complex element can change in two directions. One matrix entry holds both derivatives only in some cases. */
 function checkComplex({ inputs, outputs }: Run<unknown, unknown>, mode: string, options: JacobianOptions): void {
   const [isFrom, isTo] = [hasComplex(inputs), hasComplex(outputs)];
   if (options.holomorphic) {

@@ -46,15 +46,16 @@ function expressionOf(f: (...tensors: Tensor[]) => Tensor, ...shapes: readonly (
 const spread = (): Expression =>
   expressionOf((x) => x.mean({ axis: 1 }).add(x.variance({ axis: 1 })) as Tensor, [512, 300]);
 
-const attention = (): Expression =>
+const layers = (): Expression =>
   expressionOf(
-    (x, wq, wk, wv) => {
-      const [q, k, v] = [x.matmul(wq), x.matmul(wk), x.matmul(wv)];
-      return q.matmul(k.T).div(8).softmax().matmul(v).add(x) as Tensor;
+    (x, w, v, u) => {
+      const h = x.matmul(w).tanh();
+      const unit = h.div(h.norm({ axis: 1, keepDims: true }));
+      return unit.matmul(v).add(x.matmul(u).tanh()) as Tensor;
     },
     [128, 64],
-    [64, 64],
-    [64, 64],
+    [64, 128],
+    [128, 64],
     [64, 64],
   );
 
@@ -114,7 +115,7 @@ function blocks(): Record<string, string> {
   assert.equal(printGraph(rewrite(roots, leaves, tiles).roots), printGraph(mergeEqual(chosen.roots).roots));
   const [onCpu, onGpu] = [compiled(spread(), cpu), compiled(spread(), gpu)];
   const codeOf = (program: Program<Code>) => kernelsOf(program.steps)[0]!.code;
-  const several = compiled(attention(), gpu);
+  const several = compiled(layers(), gpu);
   const planned = planProgram(several, gpu, [-1, -1, -1, -1]);
   return {
     graph: printGraph(roots),
@@ -125,8 +126,8 @@ function blocks(): Record<string, string> {
     wasm: firstLines(cpu.disassemble(codeOf(onCpu).bytes), 30),
     spirv: firstLines(gpu.disassemble(codeOf(onGpu).bytes), 30),
     program: printProgram(onCpu, ({ kernel, code }) => cpu.mappingOf(kernel, code.numbers)),
-    "graph of several kernels": printGraph(attention().roots),
-    "tasks of several kernels": tasksOf(attention(), gpu),
+    "graph of several kernels": printGraph(layers().roots),
+    "tasks of several kernels": tasksOf(layers(), gpu),
     "formulas of several kernels": kernelsOf(several.steps)
       .map(({ kernel, formula }, i) => `${i + 1}. ${kernel.name}\n${formula.text.replace(/^/gm, "   ")}`)
       .join("\n"),

@@ -2,11 +2,11 @@
 import { userInfo } from "node:os";
 import { posix, win32 } from "node:path";
 
-/** A folder for caches; or none, and why: null where that was asked for. */
+/** A folder for caches; or none and the reason, which is null if the user turned it off. */
 type CachePlace = { readonly folder: string } | { readonly folder: null; readonly why: string | null };
 
 /**
- * Never a relative path, which would be another folder wherever a program is started, and perhaps one that others fill. A
+ * Never a relative path: it would name another folder in each working directory, perhaps one that others can write to. A
  * relative `XDG_CACHE_HOME` or `LOCALAPPDATA` is ignored, as the XDG specification asks.
  */
 export function cachePlace(env: NodeJS.ProcessEnv = process.env, platform = process.platform): CachePlace {
@@ -43,7 +43,7 @@ export function homeFolder(env: NodeJS.ProcessEnv = process.env, platform = proc
     const { homedir } = userInfo();
     return isAbsolute(homedir) ? homedir : null;
   } catch {
-    // Containers have users whom no file of passwords names.
+    // In containers, a user may be missing from the password file.
     return null;
   }
 }

@@ -15,7 +15,7 @@ const BUNDLED = "chunks";
 const SOURCE = /(?<!\.d)\.[jt]s$/;
 /** The most bytes to hash: four times their size today. */
 const MOST_BYTES = 4 << 20;
-/** This file's path below the folders' parent. A bundler of others changes it; then there is no fingerprint. */
+/** This file's path below the folders' parent. A user's bundler changes it; then there is no fingerprint. */
 const OWN_NAME = /\/engines\/disk\/fingerprint\.[jt]s$/;
 
 let known: string | null | undefined;
@@ -73,7 +73,7 @@ class Files {
     try {
       const room = MOST_BYTES - this.length;
       const count = readSync(file, this.bytes, this.length, room, null);
-      // Of the open file, so that the time belongs to the bytes read.
+      // The time of the open file: it belongs to the bytes that were read.
       if (fstatSync(file).ctimeMs >= this.since || count === room) throw new Error(`${path} has changed`);
       this.length += count;
       this.names += `${path} ${count},`;

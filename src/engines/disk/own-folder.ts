@@ -68,7 +68,7 @@ export class OwnFolder {
   }
 }
 
-/** Makes a folder and those above it. Node's own recursion goes round for ever below /proc. */
+/** Makes a folder and those above it. Node's own recursive mkdir never ends below /proc. */
 function makeFolder(path: string): void {
   const make = () => {
     try {
@@ -86,7 +86,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Why nothing is kept on disk though something could be; null where all is well, or where that was asked for. */
+/** Why nothing is kept on disk; null if files are kept, or if the user turned it off. */
 export function cacheRefusal(): string | null {
   const place = cachePlace();
   if (place.folder === null) return place.why;

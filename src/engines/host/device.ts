@@ -1,7 +1,7 @@
 /**
  * The CPU as a device: WebAssembly kernels over shared memory, split over threads. It has the shape of a Vulkan device, so
- * the layers above need not know which one they drive. Work waits in a queue, but for tiny kernels that nothing is before;
- * work-queue.ts says who does it and when. It needs no driver and is always available.
+ * the layers above need not know which one they drive. Work waits in a queue; only a tiny kernel runs at once if the queue is
+ * empty. work-queue.ts says who does the work and when. It needs no driver and is always available.
  */
 import { cpus } from "node:os";
 import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
@@ -30,7 +30,7 @@ import { WorkQueue } from "./work-queue.js";
 const GARBAGE = 1 / 4;
 
 interface HostDeviceOptions {
-  /** Threads that share a kernel's rows, this one included; 1 for none but this. Default: PUMICE_THREADS, or all cores. */
+  /** Threads that share a kernel's rows, the calling one included. Default: PUMICE_THREADS, or all cores. */
   readonly threads?: number;
   /** The most memory to use, up to 4 GiB. */
   readonly maxBytes?: number;
@@ -202,7 +202,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     if (this.clock) throw new ArgumentError("profile: a profile is being taken already.");
     const clock: Timed[] = [];
     const compiled: CompileSpan[] = [];
-    // Work that was asked for before is none of ours.
+    // Work from before the profile is not measured.
     if (!this.queue.isEmpty) await this.queue.whenDone();
     const began = performance.now();
     this.clock = clock;

@@ -2,8 +2,8 @@
  * The protocol between the main thread and its workers, on a few words of shared memory. One job is open at a time. Every
  * participant claims chunks of it from a counter until none are left.
  *
- * The main thread takes part and never waits for a worker that has not joined: a worker that sleeps, starts up or died only
- * fails to help. Or it leaves an open job to the workers, and hears when the last of them leaves.
+ * The main thread takes part and never waits for a worker that has not joined: a worker that sleeps, starts up or died
+ * does not help, and does no harm. Or it leaves an open job to the workers, and hears when the last of them leaves.
  * `state` makes that safe: one word holds "open", the number of workers inside, and a sequence number, so that joining and
  * closing cannot miss each other. Words that different threads write are on different cache lines.
  */
@@ -90,7 +90,7 @@ export class JobBoard {
     if (state & WORKER_MASK) Atomics.wait(this.words, STATE, state, milliseconds);
   }
 
-  /** The same without blocking: kept when the last worker inside leaves. Null where the state has changed meanwhile. */
+  /** The same without blocking: a promise that resolves when the last worker leaves. Null if the state has changed meanwhile. */
   leaving(): Promise<unknown> | null {
     const { async: isPending, value } = waitAsync(this.words, STATE, Atomics.load(this.words, STATE));
     return isPending ? value : null;

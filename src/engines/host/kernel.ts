@@ -184,7 +184,7 @@ export class HostKernelCompiler {
   /** Kernels that workers should drop. Sent in groups, because a message costs more than a kernel. */
   private readonly givenUp: SharedKernel[] = [];
 
-  /** While a profile is open: where compilations are noted. Functions are compiled when they first run, or some of them. */
+  /** While a profile is open: where compilations are noted. V8 may compile a function only when it first runs. */
   watched: CompileSpan[] | null = null;
 
   constructor(private readonly device: HostDevice) {}

@@ -49,7 +49,7 @@ export class HostProgram implements RecordedProgram<HostAllocation> {
     return results;
   }
 
-  /** Few kernels are submitted one by one; many are walked through when it is their turn. */
+  /** A short program queues its kernels one by one; a long one is one entry, which runs them when its turn comes. */
   private submit(addressOf: (place: BufferPlace) => number): void {
     const { queue, scratch } = this.device;
     const { address } = scratch;
@@ -68,7 +68,7 @@ export class HostProgram implements RecordedProgram<HostAllocation> {
     queue.inPieces(calls());
   }
 
-  /** Notes which memory the kernels that wait will use. */
+  /** Notes which memory the waiting kernels use. */
   private mark(memory: readonly HostAllocation[], results: readonly HostAllocation[]): void {
     for (const each of memory) each.mark(false);
     for (const arg of this.program.arguments) if (arg.kind === "fixed") arg.memory.mark(false);

@@ -19,7 +19,7 @@ interface Call {
   readonly words: readonly number[];
 }
 
-/** Work that is done piece by piece: a piece is a kernel to run, or null for what has been done by asking for it. */
+/** Work that is done piece by piece. A piece is a kernel to run, or null if asking for the piece has done it. */
 type Pieces = Iterator<Call | null>;
 
 type Entry =
@@ -27,20 +27,20 @@ type Entry =
   | { readonly kind: "task"; run(): void; fail?(why: Error): void }
   | { readonly kind: "pieces"; readonly pieces: Pieces; fail?(why: Error): void };
 
-/** Work that failed, and what was queued behind it: what these were to write is undefined. */
+/** Work that failed, and the work queued behind it: the memory that these should have written is undefined. */
 interface Lost {
   readonly first: number;
   readonly last: number;
   readonly why: Error;
 }
 
-/** Entries and bytes that wait at most: a program that never waits for its results is stopped here until they are there. */
+/** The most entries and bytes that may wait. A program that never waits for results blocks here until they are done. */
 const MAX_ENTRIES = 16384;
 const MANY_ENTRIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Entries that have run and are still in the list. */
 const MAX_BEHIND = 1024;
-/** Tiny kernels run in place for so long between two looks at the clock, as the compiler estimates it. */
+/** Estimated time of tiny kernels that run in place between two looks at the clock. */
 const IN_PLACE_MILLISECONDS = 1;
 
 function runInPlace({ kernel, words }: Call): null {
@@ -68,7 +68,7 @@ export class WorkQueue {
     return this.done === this.issued;
   }
 
-  /** So much is waiting that who can wait should. */
+  /** So much is waiting that callers which can wait should wait. */
   get isLong(): boolean {
     return this.issued - this.done > MANY_ENTRIES;
   }

@@ -37,7 +37,7 @@ export class CommandClock {
     this.calls.vkCmdResetQueryPool(commands, this.current.handle, 0, queryCount);
   }
 
-  /** Both stamps wait for all earlier commands, so a kernel is not charged for its predecessor's tail. */
+  /** Both stamps wait for all earlier commands, so that a kernel's time does not include the end of the one before. */
   before(commands: Handle, name: string): void {
     if (!this.current) return;
     this.firstCommand ??= performance.now();

@@ -86,7 +86,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   private readonly pipelines: PipelineCompiler;
   private readonly cache: PipelineCacheFile;
   private readonly imports = new HostImports();
-  /** Releases for objects other than buffers; unlike memory, these do not go with the pools. */
+  /** Release functions of objects other than buffers. Destroying the memory pools does not release these. */
   private readonly held = new Set<() => void>();
   private readonly pendingReads = new Set<Promise<unknown>>();
   private readonly instance: Instance;
@@ -358,7 +358,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     if (!this.copier) {
       const pipeline = this.pipelines.compile(this.ownKernels.copy(), { name: "copy" });
       const maxGroups = this.plan.limits.maxComputeWorkGroupCount[0];
-      // An object that inherits from the pipeline keeps it alive; a copy would not.
+      // It inherits from the pipeline and so keeps it alive; a copy would not.
       this.copier = Object.assign(Object.create(pipeline) as Pipeline, { threads: pipeline.localSize[0], maxGroups });
     }
     return this.copier;
@@ -480,7 +480,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     this.pools.device.keepIdle(beyond);
   }
 
-  /** Once a second: makes room for other processes. A program at rest keeps little. True to be called again. */
+  /** Called once a second: returns memory for other processes; an idle program keeps little. True to be called again. */
   private lookAfterMemory(isQuiet: boolean): boolean {
     if (this.isClosed || this.lostBy) return false;
     const { garbage } = this;
@@ -500,7 +500,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     this.stream.whenDone(action);
   }
 
-  /** @internal The driver's budget has no room for so many bytes, and other processes hold as many. */
+  /** @internal Whether the driver's budget has no room for so many bytes while other processes hold at least as many. */
   isCrowdedOut(bytes: number): boolean {
     const memory = this.memoryBudget();
     if (!memory || memory.budget - memory.usage >= bytes) return false;

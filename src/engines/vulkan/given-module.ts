@@ -1,6 +1,6 @@
 /**
- * SPIR-V that a user gives to `device.kernel`: words, bytes or the path of a file. The driver takes it as it is, and drivers
- * crash on modules that are wrong in ways of their own; with `{ validate: true }`, Khronos' spirv-val judges it first.
+ * SPIR-V that a user gives to `device.kernel`: words, bytes or the path of a file. The driver takes it unchecked and may crash
+ * on an invalid module. With `{ validate: true }`, Khronos' spirv-val checks it first.
  */
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
@@ -13,11 +13,11 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 
 export type GivenModule = Uint32Array | ByteSource | string;
 
-/** The largest module that is read from a file: no driver compiles one of a hundredth of it in a minute. */
+/** The largest module that is read from a file. Drivers take more than a minute for a hundredth of it. */
 const MAX_BYTES = 1 << 28;
 /** spirv-val takes milliseconds. */
 const TIMEOUT_MS = 60_000;
-/** The Vulkan environment whose rules go with the latest SPIR-V 1.x that a device takes. */
+/** For the latest SPIR-V 1.x that a device takes, the Vulkan version whose rules apply. */
 const ENVIRONMENTS = ["vulkan1.0", "vulkan1.0", "vulkan1.0", "vulkan1.1", "vulkan1.1spv1.4", "vulkan1.2", "vulkan1.3"];
 
 /** `spirv`: the version that the device takes. */

@@ -69,7 +69,7 @@ export interface MemoryOwner {
 
 const MiB = 1024 * 1024;
 
-/** How often, and after how many milliseconds each time, a crowded device is asked again; other processes rest for 1 s. */
+/** A full device is asked again this often, after so many milliseconds each: idle processes return memory after 1 s. */
 const [ATTEMPTS, PAUSE] = [15, 100];
 
 export class MemoryPool {
@@ -137,7 +137,7 @@ export class MemoryPool {
     return freed;
   }
 
-  /** Gives idle blocks back, once the GPU has passed their last use, so that about so many idle bytes are left, not fewer. */
+  /** Gives idle blocks back, once the GPU has passed their last use. At least about this many idle bytes are left. */
   keepIdle(bytes: number): void {
     let excess = this.idleBytes - bytes;
     if (excess <= 0) return;

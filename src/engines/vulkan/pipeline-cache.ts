@@ -20,7 +20,7 @@ const FORMAT = 1;
 /** magic 8, format 4, driver version 4, device UUID 16, driver UUID 16, cache UUID 16, payload length 8, SHA-256 32. */
 const HEADER = 104;
 const SAVE_AFTER_MS = 2000;
-/** Of a cache with everything that a driver has ever compiled. */
+/** The most bytes of a file: enough for everything that a driver has ever compiled. */
 const MAX_BYTES = 1 << 29;
 
 /**

@@ -133,7 +133,7 @@ export class PipelineCompiler {
     return made;
   }
 
-  /** A compilation that begins now, for a profile; to be called when the pipeline is there, also more than once. */
+  /** Starts timing a compilation, for a profile. Call the result when the pipeline is there; calling it again is harmless. */
   private noting(name: string): () => void {
     const { watched } = this;
     const start = performance.now();
@@ -315,7 +315,7 @@ function renamed(pipeline: Pipeline, name: string): Pipeline {
   return Object.create(pipeline, { name: { value: name, enumerable: true } }) as Pipeline;
 }
 
-/** Adds bindings for unused buffers: optimisers drop those and keep the numbers of the others. */
+/** Adds the bindings of unused buffers: optimisers remove them but keep the numbers of the others. */
 function withUnused(used: readonly Binding[], count: number): Binding[] {
   const unused = { set: 0, kind: "storage buffer", isReadOnly: true } as const;
   return Array.from(

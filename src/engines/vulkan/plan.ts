@@ -221,7 +221,7 @@ export function planDevice(device: PhysicalDevice, env: NodeJS.ProcessEnv = {}):
   };
 }
 
-/** The compute family with the fewest other duties after graphics: a universal family first, so copies run beside. */
+/** The compute queue family to use: one that also does graphics if there is one, else the first. */
 function chooseQueueFamily(device: PhysicalDevice): number {
   const compute = device.queueFamilies
     .map((family, index) => ({ ...family, index }))

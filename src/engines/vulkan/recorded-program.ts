@@ -45,14 +45,14 @@ interface Dispatch {
 export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
   private readonly arena: DeviceBuffer | null;
   private readonly dispatches: readonly Dispatch[];
-  /** By argument: its index among the memory of a run. */
+  /** For each argument, its index among the memory given with a run. */
   private readonly memoryOf: readonly number[];
   private readonly pointers = new Map<string, Pointer>();
   /** The offset of a dispatch's address table in the block, if it has one. */
   private readonly tables: readonly number[];
   private readonly scalarsAt: number;
   private readonly blockBytes: number;
-  /** In the order of their last use, from `next` on and around. */
+  /** A ring in the order of last use; `next` is the oldest. */
   private readonly turns: Turn[] = [];
   private next = 0;
   private readonly maxTurns: number;
@@ -86,7 +86,7 @@ export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
     this.blockBytes = this.scalarsAt + scalarBytes(args);
   }
 
-  /** The place as a moving buffer; null for memory whose address is fixed. */
+  /** The place as a buffer whose memory changes from run to run; null if its address is fixed. */
   private movingAt(place: BufferPlace): MovingBuffer | null {
     if (place.from === "arena") return null;
     const isMoving = place.from === "result" || this.program.arguments[place.index].kind === "memory";

@@ -20,12 +20,12 @@ export type CumulateOp = ReduceOp | "logsumexp";
 /** The rules of a running total. */
 interface RunningTotal {
   readonly kinds: readonly DTypeKind[];
-  /** The later total added to the earlier. */
+  /** Adds a later total to an earlier one. */
   combine<V>(k: ElementOps<V>, earlier: V, later: V): V;
   /** The operation of the loop-nest language that combines totals in any order; null where there is none. */
   readonly combineOp: CombineOp | null;
   readonly elementwise: ElementwisePrimitive;
-  /** The total before the first element: `identity` where it is part of the result, `neutral` where it is only combined with. */
+  /** The total before the first element: `identity` if the result shows it, `neutral` if it is only combined with elements. */
   identity(dtype: DType): PlainScalar;
   neutral(dtype: DType): PlainScalar;
   readonly complex: ReductionEntry["complex"];
@@ -154,8 +154,8 @@ function reachedAt(g: GraphOps, node: Node): Node {
 }
 
 /**
- * Running totals written as doubling steps of elementwise operations, whose derivatives are known and which complex numbers
- * have: each step combines an element with the one 1, 2, 4 … places before it, in its segment.
+ * Running totals in elementwise steps: each step combines an element with the one 1, 2, 4 … places before it, in its segment.
+ * These operations have derivatives and take complex numbers.
  */
 export function byDoubling(g: GraphOps, { params, inputs: [x, segments] }: Pick<Node, "params" | "inputs">): Node {
   const { axis, op, isReverse, isExclusive } = params as unknown as CumulateParams;

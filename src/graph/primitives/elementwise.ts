@@ -74,10 +74,10 @@ const INEXACT: readonly DTypeKind[] = ["float", "complex"];
 const NUMBER: readonly DTypeKind[] = [...REAL, "complex"];
 const EVERY: readonly DTypeKind[] = [...ANY, "complex"];
 const bool = (): DType => "bool";
-/** Steps: the derivative is zero wherever there is one. */
+/** Step functions: the derivative is zero wherever it exists. */
 const FLAT = [null, null] as const;
 
-/** t where `chosen` holds, half of it in a tie: the slope of the larger and the smaller of two. */
+/** t where `chosen` holds, t / 2 at a tie: the derivative of maximum and minimum. */
 const chosenBy =
   (side: 0 | 1, how: "less" | "greater"): Slope =>
   (g, t, { inputs }) => {

@@ -1,6 +1,6 @@
 /**
- * The primitives of the reductions over a set of axes, which the result does not have. Params: axes, and `endsBelow` where
- * a minimum's elements below that limit rise along the axis: a loop may then end with the first of them. The entry in
+ * The primitives that reduce a set of axes; the result does not have them. Params: axes, and for a minimum perhaps `endsBelow`:
+ * elements below that limit rise along the axis, so that a loop may end with the first of them. The entry in
  * reduction.ts holds everything that differs between reductions.
  */
 import { DTYPES, isComplex } from "../../core/dtype.js";
@@ -45,7 +45,7 @@ function sharesOfExtreme(g: GraphOps, node: Node): Node {
   return g.div(isExtreme, g.unreduce(g.sum(isExtreme, axes), x.shape, axes));
 }
 
-/** For each element the product of all others: what stands before it times what stands behind. Right with zeros, too. */
+/** For each element the product of all others: the product before it times the product after it. Correct with zeros, too. */
 function productOfOthers(g: GraphOps, { params, inputs: [x] }: Node): Node {
   const axes = axesOf(params);
   const otherAxes = x.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));

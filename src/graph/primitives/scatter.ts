@@ -15,7 +15,7 @@ export type ScatterOp = Extract<CombineOp, "add" | "mul" | "min" | "max">;
 const ruleOf = ({ op }: Params): ReductionEntry => reductionBy(op as ScatterOp);
 
 const atomicDTypes = ["i32", "u32", "i64", "u64", "f32", "f64"];
-/** For operations that combine the parts of complex numbers separately; the others mix the parts. */
+/** Operations that take the real and the imaginary part of complex numbers separately; the others mix them. */
 const withComplexDTypes = [...atomicDTypes, "c64", "c128"];
 
 export const scatter: RoutinePrimitive = {
@@ -98,7 +98,7 @@ function sharesOf(g: GraphOps, node: Node): Shares | null {
   }
 }
 
-/** The product of the others: without zeros the result over the element; with one, only that one matters. */
+/** The product of all other elements: the result divided by the element. If one element is zero, only its own share is not 0. */
 function sharesOfProduct(g: GraphOps, node: Node): Shares {
   const [x, positions, updates] = node.inputs;
   const at = (value: Node) => rowsAt(g, value, positions, updates);
@@ -112,7 +112,7 @@ function sharesOfProduct(g: GraphOps, node: Node): Shares {
   return { ofX: others(x, product, zeros), ofUpdates: others(updates, at(product), at(zeros)) };
 }
 
-/** Elements that are the extreme one, in equal parts. */
+/** Elements equal to the extreme share it in equal parts. */
 function sharesOfExtreme(g: GraphOps, node: Node): Shares {
   const [x, positions, updates] = node.inputs;
   const at = (value: Node) => rowsAt(g, value, positions, updates);

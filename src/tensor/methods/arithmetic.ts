@@ -15,7 +15,7 @@ import { type RoundOptions, roundedTo } from "./rounding.js";
 
 /** One end of a range, which may be open. */
 type Bound = Operand | null | undefined;
-/** The dtype of numbers that are kept on one side of a bound. */
+/** The dtype of numbers of dtype D after clipping at a bound, or at none. */
 type Bounded<D extends DType, B> = B extends Operand ? Meeting<D, B> : D;
 
 export class ArithmeticMethods<D extends DType> {

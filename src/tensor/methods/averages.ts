@@ -82,7 +82,7 @@ function asFloat(x: Tensor): Tensor {
   return node === x.node ? x : x.tensorOf(node);
 }
 
-/** The same where they can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
+/** The tensor in a dtype wide enough for sums: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
 function asSummable(x: Tensor): Tensor {
   const floats = asFloat(x);
   return isNarrowFloat(floats.dtype) ? floats.cast("f32") : floats;

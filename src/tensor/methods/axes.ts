@@ -112,7 +112,7 @@ export class AxisMethods<D extends DType> {
   }
 }
 
-/** The axes of these methods are what they are about, so that they are an argument and no option. */
+/** These methods are about axes, so axes are an argument, not an option. */
 function checkNoOptions(operation: string, axis: unknown): void {
   if (typeof axis !== "object" || axis === null || Array.isArray(axis) || isTensor(axis)) return;
   const named = "axis" in axis ? shown(axis.axis) : "0";

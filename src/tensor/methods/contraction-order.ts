@@ -4,7 +4,7 @@ import type { Label } from "./subscripts.js";
 /** An operand by number, or two expressions to contract. */
 export type Order = number | readonly [Order, Order];
 
-/** Operands up to which every order is weighed; beyond, the cheapest next pair is taken. */
+/** Up to this many operands every order is tried; with more, the cheapest next pair is taken. */
 const MAX_WEIGHED = 8;
 
 /** The operands of an expression. */
@@ -26,7 +26,7 @@ const work = (labels: Iterable<Label>, sizes: ReadonlyMap<Label, number>): numbe
   return product;
 };
 
-/** The best of all orders, by way of the best for every set of operands. */
+/** The best of all orders, by dynamic programming over sets of operands. */
 function bestOrder(
   inputs: readonly (readonly Label[])[],
   output: readonly Label[],

@@ -119,7 +119,7 @@ function binned(given: Tensor, options: HistogramOptions): Histogram {
   const count = edges.size - 1;
   const last = edges.at(-1);
   const place = where(x.equal(last), count - 1, edges.searchSorted(x, { side: "right" }).sub(1));
-  // Above the last edge (or NaN) the search gives `count`, which is outside as it should be.
+  // For elements above the last edge, and for NaN, the search gives `count`: outside of all bins.
   const counts = place.bincount({ length: count, weights: weights?.flatten(), deterministic });
   if (!density) return { counts, edges: edges.cast(dtype) };
   const total = counts.sum().cast(x.dtype);

@@ -179,7 +179,7 @@ const inside = (below: Tensor, by: number, count: number): Tensor =>
     .maximum(0)
     .minimum(count - 1);
 
-/** Floats in which differences lose nothing: f32 for what is narrower. */
+/** Floats for interpolation: at least f32. */
 const computable = (x: Tensor): Tensor => x.cast(x.dtype === "f64" ? "f64" : "f32");
 
 /** As NumPy: from the nearer end. At the ends it is that element, also where the other one is infinite. */

@@ -187,7 +187,7 @@ export function scatterRows(
   checkCountable(operation, x, updates);
   if (op === "set") return setRows(x, places, updates);
   if (op === "min" || op === "max") checkOrdered(x.dtype, operation);
-  // The two parts of a product cannot be multiplied in memory one by one.
+  // A complex product mixes both parts, so atomics on single parts cannot compute it.
   if (op === "mul" && isComplex(x.dtype)) return scatterInOrder(x, places, updates, op);
   const wide = atomicDType(operation, x.dtype, op);
   if (wide !== x.dtype) {
@@ -207,7 +207,7 @@ function checkCountable(operation: string, ...rows: readonly Tensor[]): void {
   );
 }
 
-/** Memory has atomics for 32 and 64 bits only. Narrow integers wrap at the end as they would on the way. */
+/** Atomics exist for 32 and 64 bits only. Narrow integers are combined in 32 bits and wrapped at the end, with the same result. */
 function atomicDType(operation: string, dtype: DType, op: UpdateOp): DType {
   if (dtype === "bool" && op !== "min" && op !== "max") {
     throw new DTypeError(`${operation}: "${op}" of bool; use "max" for or, "min" for and, or cast it first.`);
@@ -217,7 +217,7 @@ function atomicDType(operation: string, dtype: DType, op: UpdateOp): DType {
   return kind === "float" ? "f32" : kind === "int" ? "i32" : "u32";
 }
 
-/** The number of the last update for each row is found first: the largest number, which needs no order. */
+/** First finds the last update of each row: the largest of the update numbers, which is the same in any order. */
 function setRows(x: Tensor, places: Tensor, updates: Tensor): Tensor {
   const [rows] = x.shape;
   const none = scalarLike(x, -1, "i32").broadcastTo([rows, 1]);

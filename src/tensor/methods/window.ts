@@ -33,7 +33,7 @@ export class WindowMethods<D extends DType> {
     return seen.sum({ axis: places }) as Tensor<SumOf<D>>;
   }
 
-  /** Means over sliding windows; padding counts as zeros that are there. */
+  /** Means over sliding windows; padding counts as elements of value 0. */
   windowMean(this: Tensor, size: WindowSize, options: WindowOptions = {}): Tensor<FloatOf<D>> {
     const { seen, places } = view("windowMean", this, size, options, () => 0);
     return seen.mean({ axis: places }) as Tensor<FloatOf<D>>;
