@@ -3,7 +3,7 @@
  * hand, convolutions and their gradients. Inputs, and elements proved by plain loops, as in bench/tensor-work.ts; the rows
  * are in bench/rows/contractions.ts, the peers' side in bench/peers/contractions.py.
  */
-import { arange, type DType, jit, type Tensor, vjp, where } from "../src/index.js";
+import { arange, type DType, jit, type MatmulPrecision, type Tensor, vjp, where } from "../src/index.js";
 import { centred, centredAt, closenessIn, total, type Work } from "./tensor-work.js";
 
 export interface Product {
@@ -16,11 +16,14 @@ export interface Product {
   readonly batch?: number;
   /** The operand that is stored transposed: a·bᵀ has "b". */
   readonly transposed?: "a" | "b";
+  /** Of f32; "highest" unless told. */
+  readonly precision?: MatmulPrecision;
 }
 
 export const operationsOf = ({ m, k, n, batch = 1 }: Product): number => 2 * batch * m * k * n;
 
-export function matrixProduct(device: string, { m, k, n, dtype, batch, transposed }: Product): Work {
+export function matrixProduct(device: string, shape: Product): Work {
+  const { m, k, n, dtype, batch, transposed, precision = "highest" } = shape;
   const stack = batch === undefined ? [] : [batch];
   const a = centred(device, [...stack, ...(transposed === "a" ? [k, m] : [m, k])], 0, dtype);
   const b = centred(device, [...stack, ...(transposed === "b" ? [n, k] : [k, n])], 1, dtype);
@@ -29,7 +32,7 @@ export function matrixProduct(device: string, { m, k, n, dtype, batch, transpose
   return {
     inputs: [a, b],
     closeness: closenessIn(dtype, 1),
-    compute: () => (transposed === "a" ? a.mT : a).matmul(transposed === "b" ? b.mT : b),
+    compute: () => (transposed === "a" ? a.mT : a).matmul(transposed === "b" ? b.mT : b, { precision }),
     expected(i) {
       const [product, row, column] = [Math.floor(i / (m * n)), Math.floor((i % (m * n)) / n), i % n];
       const aStart = product * m * k + row * aRow;

@@ -21,12 +21,14 @@ const sumOf = (row: Row): number => row.reduce((sum, value) => sum + value, 0);
 
 // ---------------------------------------------------------------------------------------------- transformer
 
-const [INPUT_SEED, TARGET_SEED, WEIGHT_SEED, EPSILON] = [0, 1, 2, 1e-5];
+/** Seeds of the hash: inputs, what they are to become, and from here on the weights, four to a block. */
+export const [INPUT_SEED, TARGET_SEED, WEIGHT_SEED] = [0, 1, 2];
+export const LAYER_NORM_EPSILON = 1e-5;
 
 function normed(x: Row): number[] {
   const mean = sumOf(x) / x.length;
   const variance = sumOf(x.map((value) => (value - mean) ** 2)) / x.length;
-  return x.map((value) => (value - mean) / Math.sqrt(variance + EPSILON));
+  return x.map((value) => (value - mean) / Math.sqrt(variance + LAYER_NORM_EPSILON));
 }
 
 const gelu = (x: number): number => x * 0.5 * (1 + erf(x / Math.SQRT2));
@@ -90,7 +92,7 @@ function lstmStates({ steps, batch, width }: LstmShape, nudge?: Nudge): number[]
   const moved = (parameter: number, position: number): number =>
     nudge?.parameter === parameter && nudge.position === position ? nudge.by : 0;
   const weight = (parameter: number, position: number): number =>
-    centredAt(position, 1 + parameter) * scale + moved(parameter, position);
+    centredAt(position, FROM_INPUT_SEED + parameter) * scale + moved(parameter, position);
   const states: number[] = [];
   let [hidden, cell] = [0, 0].map(() => Array.from({ length: batch }, () => new Array<number>(width).fill(0)));
   for (let step = 0; step < steps; step++) {
@@ -115,7 +117,8 @@ function lstmStates({ steps, batch, width }: LstmShape, nudge?: Nudge): number[]
   return states;
 }
 
-const SLOPE_SEED = 3;
+/** Seeds of the weights of the inputs and of the hidden state, and of the slopes; inputs have 0. */
+export const [FROM_INPUT_SEED, FROM_HIDDEN_SEED, SLOPE_SEED] = [1, 2, 3];
 const NUDGE = 1e-5;
 
 export const lstmHidden = (shape: LstmShape, position: number): number => lstmStates(shape)[position]!;

@@ -7,7 +7,18 @@ import { adam, type Moments, noMoments } from "../examples/mnist/adam.js";
 import { type DType, grad, jit, ones, scan, type Tensor, tree, valueAndGrad, zeros } from "../src/index.js";
 import { causalAttention } from "./contraction-work.js";
 import { isClose } from "./results.js";
-import { forwardLoss, lstmHidden, lstmSlope } from "./sequence-loops.js";
+import {
+  FROM_HIDDEN_SEED,
+  FROM_INPUT_SEED,
+  forwardLoss,
+  INPUT_SEED,
+  LAYER_NORM_EPSILON,
+  lstmHidden,
+  lstmSlope,
+  SLOPE_SEED,
+  TARGET_SEED,
+  WEIGHT_SEED,
+} from "./sequence-loops.js";
 import { centred, checkBySmaller, closenessIn, free, type TensorContext, type Work } from "./tensor-work.js";
 import { type Training, trainingMilliseconds } from "./training-work.js";
 
@@ -22,7 +33,7 @@ export interface TransformerShape {
 }
 
 /** Weights are [inputs, results]. The hidden layer of the dense part is four times as wide. */
-export interface Block {
+interface Block {
   readonly gain1: Tensor;
   readonly bias1: Tensor;
   readonly projections: Tensor;
@@ -37,9 +48,6 @@ export interface Block {
   readonly downBiases: Tensor;
 }
 
-/** Seeds of the hash: inputs, what they are to become, and from here on the weights, four to a block. */
-export const [INPUT_SEED, TARGET_SEED, WEIGHT_SEED] = [0, 1, 2];
-export const LAYER_NORM_EPSILON = 1e-5;
 const RATE = 1e-4;
 
 function startingBlock(device: string, width: number, block: number): Block {
@@ -179,16 +187,14 @@ function lstm({ fromInput, fromHidden, biases }: Lstm, inputs: Tensor): Tensor {
   return scan(step, [start, start] as [Tensor, Tensor], given)[1];
 }
 
-const [SLOPE_SEED, HIDDEN_SEED] = [3, 2];
-
 function lstmOperands(device: string, { steps, batch, width }: LstmShape) {
   const weights = (seed: number) =>
     centred(device, [width, 4 * width], seed)
       .mul(1 / Math.sqrt(width))
       .realize();
   const parameters: Lstm = {
-    fromInput: weights(1),
-    fromHidden: weights(HIDDEN_SEED),
+    fromInput: weights(FROM_INPUT_SEED),
+    fromHidden: weights(FROM_HIDDEN_SEED),
     biases: zeros([4 * width], { device }).realize(),
   };
   const [inputs, slopes] = [0, SLOPE_SEED].map((seed) => centred(device, [steps, batch, width], seed));

@@ -8,6 +8,10 @@ type Halved = Pick<Context, "halvings">;
 /** The edge of a matrix, and the length of a vector, at the size of this run: small where the device is. */
 export const edge = (full: number, { halvings }: Halved): number => full >> halvings;
 export const length = (full: number, { halvings }: Halved): number => Math.floor(full / 4 ** halvings);
+const SMALL_PRODUCT = 512;
+/** The edge of matrices that are multiplied, whose work grows with its cube: no more than 512 on small devices. */
+export const productEdge = (full: number, context: Halved): number =>
+  context.halvings === 0 ? full : Math.min(SMALL_PRODUCT, edge(full, context));
 /** A number of images, sequences or matrices: as an edge, but never none. */
 export const atLeastOne = (full: number, context: Halved): number => Math.max(1, edge(full, context));
 

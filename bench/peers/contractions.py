@@ -6,6 +6,9 @@ PyTorch's attention is its fused one; JAX's is written by hand, as ours is, and 
 from functools import partial
 
 from tensors import Jax, Torch, edge, enter, length
+from timing import Pace
+
+SMALL_PRODUCT = 512
 
 
 def at_least_one(full):
@@ -29,7 +32,11 @@ def matrix_product(shape, dtype, transposed, library):
 
 
 def square(full):
-    return lambda: (None, edge(full), edge(full), edge(full))
+    def shape():
+        size = min(SMALL_PRODUCT, edge(full)) if Pace.halvings > 0 else full
+        return None, size, size, size
+
+    return shape
 
 
 def batched():
@@ -49,6 +56,7 @@ PRODUCTS = {
     "f16-8192": (square(8192), "f16", None),
     "bf16-4096": (square(4096), "bf16", None),
     "bf16-8192": (square(8192), "bf16", None),
+    "f32-4096": (square(4096), "f32", None),
     "f32-8192": (square(8192), "f32", None),
     "f32-4096-nt": (square(4096), "f32", "b"),
     "f32-4096-tn": (square(4096), "f32", "a"),

@@ -15,7 +15,7 @@ import {
   type Product,
 } from "../contraction-work.js";
 import type { Row, Target } from "../row.js";
-import { atLeastOne, edge, length, noteSize, pythonPeers, timeOf, to } from "../sizes.js";
+import { atLeastOne, edge, length, noteSize, productEdge, pythonPeers, timeOf, to } from "../sizes.js";
 import { milliseconds, type TensorContext } from "../tensor-work.js";
 
 // ---------------------------------------------------------------------------------------------- products
@@ -53,11 +53,26 @@ function square(full: number, dtype: DType, ratio: number, transposed?: "a" | "b
     ratio,
     dtype,
     (context) => {
-      const size = edge(full, context);
+      const size = productEdge(full, context);
       return { m: size, k: size, n: size, dtype, ...(transposed ? { transposed } : {}) };
     },
   );
 }
+
+/** On matrix units, as two f16 parts: beside the peers' plain f32. */
+const atHigh = (full: number): Row => ({
+  ...product(
+    `f32-${full}-high`,
+    `product of two ${full}×${full} f32 matrices at precision "high"`,
+    1.6,
+    "f32",
+    (context) => {
+      const size = productEdge(full, context);
+      return { m: size, k: size, n: size, dtype: "f32", precision: "high" };
+    },
+  ),
+  peers: pythonPeers(`product-f32-${full}`),
+});
 
 const batched = (dtype: DType, ratio: number): Row =>
   product(`batched-${dtype}`, `64 products of 512×512 ${dtype} matrices`, ratio, dtype, (context) => {
@@ -73,6 +88,8 @@ const products: readonly Row[] = [
   square(8192, "f32", 0.97),
   square(4096, "f32", 0.97, "b"),
   square(4096, "f32", 0.97, "a"),
+  atHigh(4096),
+  atHigh(8192),
   square(2048, "f64", 0.5),
   batched("f32", 0.95),
   batched("bf16", 0.5),

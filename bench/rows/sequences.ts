@@ -2,7 +2,7 @@
  * Rows on networks over sequences, on the GPU beside PyTorch and JAX: training steps of transformer blocks
  * (`transformer-…`) and an LSTM (`lstm-…`). The work is in bench/sequence-work.ts, the peers' in bench/peers/sequences.py.
  */
-import type { DType } from "../../src/index.js";
+import { type DType, type MatmulPrecision, setMatmulPrecision } from "../../src/index.js";
 import type { Row } from "../row.js";
 import {
   type LstmShape,
@@ -24,8 +24,8 @@ const transformerShape = (context: TensorContext): TransformerShape => ({
   batch: atLeastOne(8, context),
 });
 
-const transformer = (dtype: DType, title: string, ratio: number): Row => ({
-  name: `transformer-${dtype}`,
+const transformer = (dtype: DType, title: string, ratio: number, precision: MatmulPrecision = "highest"): Row => ({
+  name: `transformer-${dtype}${precision === "highest" ? "" : `-${precision}`}`,
   title,
   ...inMilliseconds,
   targets: [to(ratio, "torch graph", "jax")],
@@ -34,9 +34,15 @@ const transformer = (dtype: DType, title: string, ratio: number): Row => ({
     "torch eager": `torch/transformer-${dtype}-eager`,
     jax: `jax/transformer-${dtype}`,
   },
-  run(context) {
+  async run(context) {
     noteSize(context);
-    return transformerMilliseconds(context, transformerShape(context), dtype);
+    // Read when the step is traced, and part of it from then on.
+    setMatmulPrecision(precision);
+    try {
+      return await transformerMilliseconds(context, transformerShape(context), dtype);
+    } finally {
+      setMatmulPrecision("highest");
+    }
   },
 });
 
@@ -50,6 +56,7 @@ const BLOCKS = "training step of four transformer blocks (768 wide, 12 heads, 51
 
 export const sequenceRows: readonly Row[] = [
   transformer("f32", `${BLOCKS}, Adam, f32`, 1),
+  transformer("f32", `${BLOCKS}, Adam, f32 at precision "high"`, 1.3, "high"),
   transformer("bf16", `${BLOCKS}, Adam, bf16 with f32 master weights`, 0.45),
   {
     name: "lstm-forward",

@@ -37,6 +37,8 @@ interface PanelKernel {
   readonly firstRow: IndexExpr;
   readonly firstColumn: IndexExpr;
   readonly lane: IndexExpr;
+  /** Whether panels of the left operand hold row after row, as its memory does, and not step after step. */
+  readonly isLeftByRow: boolean;
   /** Arrays of the packed operands. */
   readonly left: number;
   readonly right: number;
@@ -93,7 +95,9 @@ function startKernel(group: Group, tile: PanelTile, name: string, settings: Elem
   const left = k.array(arithmetic.type, (rows / microRows) * panelPitch(microRows, panelDepth));
   const right = k.array(arithmetic.type, (columns / microColumns) * panelPitch(microColumns, panelDepth));
   const partialSums = depth > tile.depth ? k.array(arithmetic.type, rows * columns) : null;
-  const place = { atBatch, firstRow, firstColumn, lane };
+  const isLoaded = (node: Node) => lowering.isLoaded(node);
+  const isLeftByRow = loadStrides(dot.inputs[0], isLoaded).some((each) => Math.abs(each[2]) === 1);
+  const place = { atBatch, firstRow, firstColumn, lane, isLeftByRow };
   return { k, lowering, group, arithmetic, tile, microRows, microColumns, ...place, left, right, partialSums };
 }
 
@@ -144,19 +148,22 @@ function nest(
 /** Copies `length` steps of the summation of an operand, from `from` on, into its panels. */
 type PanelCopy = (from: IndexExpr, length: number) => void;
 
+/** Elements from one row of a left panel to the next, and from one step of the summation to the next. */
+const leftStrides = ({ isLeftByRow, microRows }: PanelKernel, length: number): readonly [row: number, step: number] =>
+  isLeftByRow ? [length, 1] : [1, microRows];
+
 /** Packs the left operand: in vectors along the summation where that axis is contiguous in memory, else one by one. */
 function leftCopy(panels: PanelKernel, a: Node): PanelCopy {
   const { k, lowering, arithmetic, tile, microRows, atBatch, firstRow, lane, left } = panels;
-  const isLoaded = (node: Node) => lowering.isLoaded(node);
-  const isAlongSum = loadStrides(a, isLoaded).some((each) => Math.abs(each[2]) === 1);
-  const split = splitAxes(a, isLoaded);
-  const step = isAlongSum ? tile.lanes : 1;
+  const split = splitAxes(a, (node: Node) => lowering.isLoaded(node));
+  const step = panels.isLeftByRow ? tile.lanes : 1;
   return (from, length) => {
+    const [rowStride, stepStride] = leftStrides(panels, length);
     const copy = (panel: IndexExpr, at: IndexExpr) => {
-      const place = lowering.indexValue(plus(scale(panel, panelPitch(microRows, length)), scale(at, microRows)));
+      const place = lowering.indexValue(plus(scale(panel, panelPitch(microRows, length)), scale(at, stepStride)));
       for (let r = 0; r < microRows; r++) {
         const index = [atBatch, plus(firstRow, plus(scale(panel, microRows), constantExpr(r))), plus(from, at)];
-        k.set(left, offset(k, place, r), arithmetic.enter(lowering.element(a, index)));
+        k.set(left, offset(k, place, r * rowStride), arithmetic.enter(lowering.element(a, index)));
       }
     };
     const whole = Math.floor(length / step);
@@ -218,20 +225,22 @@ function addBlock(
 
 /** Adds the products along two panels to sums. */
 function addPanels(
-  { k, arithmetic, tile, microRows, microColumns, left, right }: PanelKernel,
+  panels: PanelKernel,
   leftPlace: Value,
   rightPlace: Value,
   length: number,
   sums: readonly Value[],
 ): readonly Value[] {
+  const { k, arithmetic, tile, microRows, microColumns, left, right } = panels;
   const vectors = tile.micro[1];
+  const [rowStride, stepStride] = leftStrides(panels, length);
   // One step per round: V8 unrolls the loop itself. Given several steps, it loads all operands first and spills them.
   return k.loop(length, sums, (at, totals) => {
-    const fromLeft = k.binary("add", leftPlace, times(k, at, microRows));
+    const fromLeft = k.binary("add", leftPlace, times(k, at, stepStride));
     const fromRight = k.binary("add", rightPlace, times(k, at, microColumns));
     const columnsAt = Array.from({ length: vectors }, (_, v) => k.get(right, offset(k, fromRight, v * tile.lanes)));
     return Array.from({ length: microRows }, (_, r) => {
-      const x = k.get(left, offset(k, fromLeft, r));
+      const x = k.get(left, offset(k, fromLeft, r * rowStride));
       return columnsAt.map((y, v) => arithmetic.step(x, y, totals[r * vectors + v]));
     }).flat();
   });
