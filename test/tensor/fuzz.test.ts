@@ -9,8 +9,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { PanelTile, SharedTile } from "../../src/compiler/target/tile-profile.js";
-import { dataOf } from "../../src/core/storage.js";
 import { sizeOf } from "../../src/core/shape.js";
+import { dataOf } from "../../src/core/storage.js";
 import type { Node } from "../../src/graph/node.js";
 import type { Backend, DeviceStorage } from "../../src/runtime/backend.js";
 import { backendFor } from "../../src/tensor/index.js";
