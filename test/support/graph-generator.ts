@@ -43,6 +43,12 @@ const leafDTypes: readonly DType[] = [
   "u64",
   "f16",
   "bf16",
+  "i4",
+  "u4",
+  "i2",
+  "u2",
+  "f8e5m2",
+  "f8e4m3",
 ];
 const MATRIX_EXTENTS = [1, 3, 8, 9, 17, 20, 32, 34];
 const EXTENTS = [1, 1, 2, 3, 4, 5, 7, 8, 13, 33];

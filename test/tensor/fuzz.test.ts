@@ -9,6 +9,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { PanelTile, SharedTile } from "../../src/compiler/target/tile-profile.js";
+import { sizeOf } from "../../src/core/shape.js";
 import { dataOf } from "../../src/core/storage.js";
 import type { Node } from "../../src/graph/node.js";
 import type { Backend, DeviceStorage } from "../../src/runtime/backend.js";
@@ -24,7 +25,8 @@ type Mode = "fused" | "node by node" | "numbers changed";
 
 function readNode(node: Node, backend: Backend): Value[] {
   backend.realize([node]);
-  return Array.from(dataOf(backend.readSync(node.storage as DeviceStorage), node.dtype) as ArrayLike<Value>);
+  const bytes = backend.readSync(node.storage as DeviceStorage);
+  return Array.from(dataOf(bytes, node.dtype, sizeOf(node.shape)) as ArrayLike<Value>);
 }
 
 /** The first difference in words, or null. */
