@@ -141,7 +141,7 @@ function append(
   const { k } = s;
   const own = s.ownCount(items, has);
   // The first barrier of the sums stands between reading the list and writing it; the last one ends the writing.
-  let to = s.add(listed, k.binary("sub", sums(own).upTo, own));
+  let to = s.add(listed, sums(own).before);
   for (const item of items) {
     const isListed = has(item);
     k.set(keys, to, item.key, isListed);
