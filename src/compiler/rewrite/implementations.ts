@@ -2,6 +2,7 @@
  * Chooses between ways to compute the same thing: products of matrices in tiles or as plain sums, long concatenations by a
  * routine that copies, scans whose bodies broadcast captured values themselves, selection by values instead of keys.
  */
+import { isPacked } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import { makeNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
@@ -33,7 +34,7 @@ export function chooseImplementations(roots: readonly Node[], tiles: TileProfile
     if (isJoined && isCountable([node])) return makeNode(join, inputs, node.params, node.device);
     // Selection makes its keys as it reads the values, which need no memory then.
     const [keys] = inputs;
-    if (node.primitive === argsortAt && keys.primitive === orderKey && keys.dtype === "u32" && !keys.storage) {
+    if (node.primitive === argsortAt && keys.primitive === orderKey && canMakeKeys(keys)) {
       return makeNode(argsortAt, [...keys.inputs], { ...node.params, keyed: keys.params }, node.device);
     }
     if (node.primitive !== dot) return simpler(node, inputs[0]);
@@ -43,6 +44,10 @@ export function chooseImplementations(roots: readonly Node[], tiles: TileProfile
   });
   return { roots: chosen, stored: products.stored };
 }
+
+/** Whether a kernel that selects can make these keys of the values it loads. */
+const canMakeKeys = ({ dtype, storage, inputs: [values] }: Node): boolean =>
+  dtype === "u32" && storage === null && !isPacked(values.dtype);
 
 /** Tiles and routines count in 32 bits. */
 const isCountable = (nodes: readonly Node[]): boolean => nodes.every(({ shape }) => productOf(shape) <= MAX_I32);
