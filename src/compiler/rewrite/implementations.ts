@@ -1,12 +1,14 @@
 /**
  * Chooses between ways to compute the same thing: products of matrices in tiles or as plain sums, long concatenations by a
- * routine that copies, scans whose bodies broadcast captured values themselves.
+ * routine that copies, scans whose bodies broadcast captured values themselves, selection by values instead of keys.
  */
+import { isPacked } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import { makeNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
 import { dot } from "../../graph/primitives/dot.js";
 import { concat } from "../../graph/primitives/movement.js";
+import { argsortAt, orderKey } from "../../graph/primitives/order.js";
 import { scan } from "../../graph/primitives/scan.js";
 import { g } from "../../graph/vocabulary.js";
 import { MAX_I32 } from "../ir/ir.js";
@@ -30,6 +32,11 @@ export function chooseImplementations(roots: readonly Node[], tiles: TileProfile
     // A function inside a larger kernel (tiles "none") cannot run a routine.
     const isJoined = node.primitive === concat && inputs.length > MAX_FUSED_INPUTS && tiles.kind !== "none";
     if (isJoined && isCountable([node])) return makeNode(join, inputs, node.params, node.device);
+    // Selection makes its keys as it reads the values, which need no memory then.
+    const [keys] = inputs;
+    if (node.primitive === argsortAt && keys.primitive === orderKey && canMakeKeys(keys)) {
+      return makeNode(argsortAt, [...keys.inputs], { ...node.params, keyed: keys.params }, node.device);
+    }
     if (node.primitive !== dot) return simpler(node, inputs[0]);
     return (
       (isCountable([node, ...inputs]) ? products.rewrite(node.params, inputs) : null) ?? dot.expand(g, node, inputs)
@@ -37,6 +44,10 @@ export function chooseImplementations(roots: readonly Node[], tiles: TileProfile
   });
   return { roots: chosen, stored: products.stored };
 }
+
+/** Whether a kernel that selects can make these keys of the values it loads. */
+const canMakeKeys = ({ dtype, storage, inputs: [values] }: Node): boolean =>
+  dtype === "u32" && storage === null && !isPacked(values.dtype);
 
 /** Tiles and routines count in 32 bits. */
 const isCountable = (nodes: readonly Node[]): boolean => nodes.every(({ shape }) => productOf(shape) <= MAX_I32);

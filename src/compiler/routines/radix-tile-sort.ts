@@ -76,7 +76,7 @@ export function sortTilesKernel(shape: TiledRows, pass: Pass): Kernel {
   const total = lanes > DIGITS ? k.select(isDigit, counted, t.i(0)) : counted;
   const ownCounters = countersOf(sort);
   clearCounters(sort, ownCounters);
-  const before = k.binary("sub", sort.sumOverLanes(total).upTo, total);
+  const before = sort.sumOverLanes(total).before;
   const goesTo = t.add(t.add(t.base, before), k.load(buffers.offsets, t.inTable(digit, t.tile), "i32"));
 
   const loaded = loadItems(sort, buffers.keys, pass.isFirst ? null : buffers.positions);
@@ -244,8 +244,8 @@ function cumulateCounters({ t, counters, sumOverLanes }: Tile, ownCounters: read
   const { k } = t;
   const counted = ownCounters.flatMap((word) => k.getMany(counters, word, 4));
   const sum = counted.reduce((a, b) => t.add(a, b));
-  const { upTo, all } = sumOverLanes(sum);
-  let running = t.add(k.binary("sub", upTo, sum), k.binary("shl", all, k.constant("u32", 16)));
+  const { before, all } = sumOverLanes(sum);
+  let running = t.add(before, k.binary("shl", all, k.constant("u32", 16)));
   const sums = counted.map((count) => {
     const own = running;
     running = t.add(running, count);

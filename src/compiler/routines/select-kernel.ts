@@ -3,6 +3,8 @@
  * ranks, for medians and quantiles. `firstsKernel` finds the first k and sorts those alone, for `topK`; of rows too long for
  * the registers it goes over chunks, and keeps those before the last of the first k so far (select.ts plans both).
  */
+import type { DType } from "../../core/dtype.js";
+import { computeType } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { type LaneSums, laneSums } from "./lane-sums.js";
@@ -17,6 +19,15 @@ export interface SelectedRows {
   readonly perLane: number;
 }
 
+/** The memory that keys are read from: their own, or values that keys are made of. */
+export interface KeySource {
+  readonly dtype: DType;
+  keyOf(k: KernelBuilder, loaded: Value): Value;
+}
+
+/** Memory of keys. */
+export const KEYS: KeySource = { dtype: "u32", keyOf: (_, key) => key };
+
 /** Neighbours that are loaded at once. */
 const WIDTH = 4;
 
@@ -28,7 +39,13 @@ const chunkOf = ({ lanes, perLane }: SelectedRows): number => lanes * perLane;
 const positionBits = ({ extent }: SelectedRows): number => Math.max(1, Math.ceil(Math.log2(extent)));
 
 /** The lane's elements of the chunk that begins at a position of the row. */
-function load(s: SelectionOps, keys: number, shape: SelectedRows, start: Value, isRagged: boolean): Keyed[] {
+function load(
+  s: SelectionOps,
+  [buffer, source]: readonly [number, KeySource],
+  shape: SelectedRows,
+  start: Value,
+  isRagged: boolean,
+): Keyed[] {
   const { k } = s;
   const { extent, lanes, perLane } = shape;
   const width = Math.min(WIDTH, perLane);
@@ -40,19 +57,20 @@ function load(s: SelectionOps, keys: number, shape: SelectedRows, start: Value, 
     const at = s.add(start, offset);
     if (isRagged && j % asked === 0) isInside = k.compare("lt", at, s.i(extent));
     const index = s.add(base, at);
-    const key = k.load(keys, isInside ? k.select(isInside, index, s.i(0)) : index, "u32");
+    const safe = isInside ? k.select(isInside, index, s.i(0)) : index;
+    const key = source.keyOf(k, k.load(buffer, safe, computeType(source.dtype)));
     if (!isInside) return { key, at };
     return { key: k.select(isInside, key, s.u(LAST_KEY)), at: k.select(isInside, at, s.i(NOWHERE)) };
   });
 }
 
-export function ranksKernel(shape: SelectedRows, ranks: readonly number[]): Kernel {
+export function ranksKernel(shape: SelectedRows, ranks: readonly number[], source = KEYS): Kernel {
   const { rows, extent, lanes } = shape;
   const k = new KernelBuilder(`select ranks[${rows}×${extent}]`, rows, lanes);
   const s = new SelectionOps(k);
-  const keys = k.buffer("u32", false);
+  const memory = [k.buffer(source.dtype, false), source] as const;
   const out = k.buffer("i32", true);
-  const items = load(s, keys, shape, s.i(0), chunkOf(shape) > extent);
+  const items = load(s, memory, shape, s.i(0), chunkOf(shape) > extent);
   const isElement = ({ at }: Keyed) => k.compare("lt", at, s.i(NOWHERE));
   const found: Keyed[] = [];
   ranks.forEach((rank, j) => {
@@ -90,11 +108,11 @@ interface Listing {
   readonly sums: LaneSums;
 }
 
-export function firstsKernel(shape: SelectedRows, count: number): Kernel {
+export function firstsKernel(shape: SelectedRows, count: number, source = KEYS): Kernel {
   const { rows, extent, lanes } = shape;
   const k = new KernelBuilder(`select first ${count}[${rows}×${extent}]`, rows, lanes);
   const s = new SelectionOps(k);
-  const source = k.buffer("u32", false);
+  const memory = [k.buffer(source.dtype, false), source] as const;
   const out = k.buffer("i32", true);
   const room = LISTED_PER_LANE * lanes;
   const listing: Listing = {
@@ -108,11 +126,11 @@ export function firstsKernel(shape: SelectedRows, count: number): Kernel {
   };
   const chunk = chunkOf(shape);
   const chunks = Math.ceil(extent / chunk);
-  const last = keepFirsts(listing, load(s, source, shape, s.i(0), chunk > extent));
+  const last = keepFirsts(listing, load(s, memory, shape, s.i(0), chunk > extent));
   if (chunks > 1) {
     const [listed] = k.loop(chunks - 1, [s.i(count), last.key], (round, [listed, limit]) => {
       const start = k.binary("mul", s.add(round, s.i(1)), s.i(chunk));
-      return addChunk(listing, load(s, source, shape, start, extent % chunk !== 0), listed, limit);
+      return addChunk(listing, load(s, memory, shape, start, extent % chunk !== 0), listed, limit);
     });
     k.when(k.compare("gt", listed, s.i(count)), () => {
       keepFirsts(listing, listedItems(listing, listed));
@@ -141,7 +159,7 @@ function append(
   const { k } = s;
   const own = s.ownCount(items, has);
   // The first barrier of the sums stands between reading the list and writing it; the last one ends the writing.
-  let to = s.add(listed, k.binary("sub", sums(own).upTo, own));
+  let to = s.add(listed, sums(own).before);
   for (const item of items) {
     const isListed = has(item);
     k.set(keys, to, item.key, isListed);

@@ -5,13 +5,23 @@
 import { productOf } from "../../core/shape.js";
 import { makeNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
-import { argsort } from "../../graph/primitives/order.js";
+import type { Params } from "../../graph/primitive.js";
+import { argsort, orderKey } from "../../graph/primitives/order.js";
+import { computeType, type ElementSettings, elementOps } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { TargetProfile } from "../target/profile.js";
-import type { Routine, RoutineBuffer, RoutinePlan } from "../target/routine.js";
+import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 import { LEAST_LANES, laneSumsWords } from "./lane-sums.js";
-import { firstsKernel, listWords, mostFirsts, ranksKernel, type SelectedRows } from "./select-kernel.js";
+import {
+  firstsKernel,
+  KEYS,
+  type KeySource,
+  listWords,
+  mostFirsts,
+  ranksKernel,
+  type SelectedRows,
+} from "./select-kernel.js";
 import { argsortRoutine } from "./sort.js";
 
 /** Keys that a lane holds in registers. */
@@ -27,7 +37,7 @@ export const argsortAtRoutine: Routine = (node, profile, settings) => {
   const [keys] = node.inputs as readonly [Node];
   const ranks = node.params.ranks as readonly number[];
   const axis = keys.shape.length - 1;
-  const kernel = selectKernel(keys, ranks, profile);
+  const kernel = selectKernel(keys, ranks, profile, sourceOf(node, settings));
   if (!kernel) return bySorting(node, profile, settings);
   return {
     temporaries: [],
@@ -42,6 +52,17 @@ export const argsortAtRoutine: Routine = (node, profile, settings) => {
   };
 };
 
+/** Keys, or the values that they are made of. */
+function sourceOf({ inputs: [given], params }: Node, settings: ElementSettings): KeySource {
+  const { dtype } = given;
+  if (!params.keyed) return KEYS;
+  return {
+    dtype,
+    keyOf: (k, value) =>
+      orderKey.lower(elementOps(k, settings), [{ dtype, value }], params.keyed as Params, "u32").value,
+  };
+}
+
 const isPrefix = (ranks: readonly number[]): boolean => ranks.every((rank, i) => rank === i);
 
 function shownRanks(ranks: readonly number[]): string {
@@ -49,17 +70,22 @@ function shownRanks(ranks: readonly number[]): string {
 }
 
 /** The kernel that selects, or null where sorting is the better way or the only one. */
-function selectKernel(keys: Node, ranks: readonly number[], { sort, tiles }: TargetProfile): Kernel | null {
+function selectKernel(
+  keys: Node,
+  ranks: readonly number[],
+  { sort, tiles }: TargetProfile,
+  source: KeySource,
+): Kernel | null {
   const extent = keys.shape[keys.shape.length - 1];
   const rows = productOf(keys.shape.slice(0, -1));
-  if (keys.dtype !== "u32" || sort.lanes === 1 || extent < LEAST_EXTENT || rows === 0) return null;
+  if ((source === KEYS && keys.dtype !== "u32") || sort.lanes === 1 || extent < LEAST_EXTENT || rows === 0) return null;
   const most = Math.min(1024, tiles.maxLanes);
   const isHeld = extent <= most * MOST_PER_LANE;
   const shape = held(rows, extent, isHeld ? most : Math.min(most, USUAL_LANES));
-  if (ranks.length <= MOST_RANKS) return isHeld ? ranksKernel(shape, ranks) : null;
+  if (ranks.length <= MOST_RANKS) return isHeld ? ranksKernel(shape, ranks, source) : null;
   const words = listWords(shape.lanes) + laneSumsWords(shape.lanes) + 2 * shape.lanes;
   const isListed = ranks.length <= Math.min(mostFirsts(shape.lanes), extent / 4) && 4 * words <= sort.sharedBytes;
-  return isPrefix(ranks) && isListed ? firstsKernel(shape, ranks.length) : null;
+  return isPrefix(ranks) && isListed ? firstsKernel(shape, ranks.length, source) : null;
 }
 
 /** The usual number of lanes with as many keys each as it takes; more lanes only where those are too many. */
@@ -71,26 +97,49 @@ function held(rows: number, extent: number, most: number): SelectedRows {
   return { rows, extent, lanes, perLane };
 }
 
-function bySorting(node: Node, ...given: readonly [TargetProfile, Parameters<Routine>[2]]): RoutinePlan {
-  const [keys] = node.inputs as readonly [Node];
+function bySorting(node: Node, profile: TargetProfile, settings: ElementSettings): RoutinePlan {
+  const [given] = node.inputs as readonly [Node];
+  const { shape } = given;
   const ranks = node.params.ranks as readonly number[];
-  const plan = argsortRoutine(makeNode(argsort, [keys], {}, node.device), ...given);
-  const sorted: RoutineBuffer = { kind: "temporary", index: plan.temporaries.length };
-  const steps = plan.steps.map((step) => ({
-    ...step,
-    buffers: step.buffers.map((buffer) => (buffer.kind === "result" ? sorted : buffer)),
-  }));
+  const isKeyed = node.params.keyed !== undefined;
+  const keys = isKeyed ? makeNode(orderKey, [given], node.params.keyed as Params, node.device) : given;
+  const plan = argsortRoutine(makeNode(argsort, [keys], {}, node.device), profile, settings);
+  const temporary = (index: number): RoutineBuffer => ({ kind: "temporary", index: plan.temporaries.length + index });
+  const [sorted, made] = [temporary(0), temporary(1)];
+  const instead = (buffer: RoutineBuffer): RoutineBuffer => {
+    if (buffer.kind === "input" && isKeyed) return made;
+    return buffer.kind === "result" ? sorted : buffer;
+  };
+  const making: RoutineStep = {
+    kernel: keysKernel(sourceOf(node, settings), productOf(shape)),
+    buffers: [{ kind: "input", index: 0 }, made],
+    formula: ([a, out]) => `${out} = orderKey(${a})`,
+  };
+  const taking: RoutineStep = {
+    kernel: takeKernel(given, ranks),
+    buffers: [sorted, { kind: "result" }],
+    formula: ([a, out]) => `${out} = ranks ${shownRanks(ranks)} of ${a}`,
+  };
   return {
-    temporaries: [...plan.temporaries, { dtype: "i32", shape: keys.shape }],
+    temporaries: [
+      ...plan.temporaries,
+      { dtype: "i32", shape },
+      ...(isKeyed ? [{ dtype: keys.dtype, shape } as const] : []),
+    ],
     steps: [
-      ...steps,
-      {
-        kernel: takeKernel(keys, ranks),
-        buffers: [sorted, { kind: "result" }],
-        formula: ([a, out]) => `${out} = ranks ${shownRanks(ranks)} of ${a}`,
-      },
+      ...(isKeyed ? [making] : []),
+      ...plan.steps.map((step) => ({ ...step, buffers: step.buffers.map(instead) })),
+      taking,
     ],
   };
+}
+
+/** Makes the keys of values. */
+function keysKernel({ dtype, keyOf }: KeySource, size: number): Kernel {
+  const k = new KernelBuilder(`sort keys[${size}]`, size);
+  const [from, to] = [k.buffer(dtype, false), k.buffer("u32", true)];
+  k.store(to, k.row, keyOf(k, k.load(from, k.row, computeType(dtype))));
+  return k.finish();
 }
 
 /** Takes ranks out of sorted rows. */

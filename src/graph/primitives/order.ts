@@ -1,7 +1,35 @@
-/** Ordering by unsigned keys along the last axis: sorting positions, and finding where a key belongs. */
+/** Ordering by unsigned keys along the last axis: the keys, sorting positions, and finding where a key belongs. */
+import { DTYPES } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { productOf } from "../../core/shape.js";
-import type { RoutinePrimitive } from "../primitive.js";
+import type { ElementwisePrimitive, RoutinePrimitive } from "../primitive.js";
+
+/**
+ * An unsigned key, of u32 or u64, with the order of the values; with `descending`, with the opposite order. NaN has the
+ * largest key in either case, and -0 the same as 0.
+ */
+export const orderKey: ElementwisePrimitive = {
+  name: "orderKey",
+  kind: "elementwise",
+  cost: 8,
+  isExact: true,
+  infer: ([{ shape, dtype }]) => ({ shape, dtype: DTYPES[dtype].bits === 64 ? "u64" : "u32" }),
+  lower: (k, [x], { descending }, dtype) => {
+    const { kind } = DTYPES[k.dtypeOf(x)];
+    const isWide = dtype === "u64";
+    const inverted = (key: typeof x) => (descending ? k.not(key) : key);
+    if (kind === "bool" || kind === "uint") return inverted(k.cast(x, dtype));
+    const signBit = k.constant(dtype, isWide ? 1n << 63n : 2 ** 31);
+    if (kind === "int") return inverted(k.xor(k.cast(k.cast(x, isWide ? "i64" : "i32"), dtype), signBit));
+    const value = k.cast(x, isWide ? "f64" : "f32");
+    const pattern = k.bitcast(value, dtype);
+    // Negative numbers fall as their bits rise; -0 alone has the bits of the sign and nothing else.
+    const isNegative = k.compare("gt", pattern, signBit);
+    const rising = k.select(isNegative, k.not(pattern), k.or(pattern, signBit));
+    const last = k.constant(dtype, isWide ? 2n ** 64n - 1n : 2 ** 32 - 1);
+    return k.select(k.compare("ne", value, value), last, inverted(rising));
+  },
+};
 
 /** Positions (i32) that bring keys of u32 or u64 into rising order along the last axis; equal ones keep their order. */
 export const argsort: RoutinePrimitive = {
@@ -16,14 +44,15 @@ export const argsort: RoutinePrimitive = {
 };
 
 /**
- * The positions that `argsort` would have at some ranks: [..., n] gives [..., ranks]. Params: ranks, rising. For few ranks
- * nothing is sorted.
+ * The positions that `argsort` would have at some ranks: [..., n] gives [..., ranks]. Params: ranks, rising; and `keyed`, the
+ * params of `orderKey`, where the input are values whose keys the kernel makes itself (the compiler merges the two). For few
+ * ranks nothing is sorted.
  */
 export const argsortAt: RoutinePrimitive = {
   name: "argsortAt",
   kind: "routine",
   infer: ([keys], params) => {
-    const { shape, dtype } = argsort.infer([keys], {});
+    const { shape, dtype } = params.keyed ? { shape: keys.shape, dtype: "i32" as const } : argsort.infer([keys], {});
     const ranks = params.ranks as readonly number[];
     const extent = shape[shape.length - 1];
     const isRising = ranks.every((rank, i) => rank >= (i === 0 ? 0 : ranks[i - 1] + 1) && rank < extent);

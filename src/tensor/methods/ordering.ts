@@ -3,12 +3,11 @@
  * in either direction, so it comes last, and -0 the same as 0.
  */
 import { checkOptions, inOperation, type OptionKinds, type Values } from "../../core/arguments.js";
-import { checkOrdered, DTYPES, type DType, isInteger, type Scalar } from "../../core/dtype.js";
+import { checkOrdered, type DType, isInteger, type Scalar } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape, normalizeAxes, normalizeAxis, reducedShape, sizeOf } from "../../core/shape.js";
 import { remedyForTensor, shown } from "../../core/shown.js";
-import * as E from "../../graph/primitives/elementwise.js";
 import * as O from "../../graph/primitives/order.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
 import { flattenNested, valuesNode } from "../given-values.js";
@@ -17,7 +16,7 @@ import type { FloatOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { isTensor } from "../tensor-checks.js";
 import { concat } from "./joining.js";
-import { asFloat, positionsAlong, scalarLike } from "./operands.js";
+import { asFloat, positionsAlong } from "./operands.js";
 import type { Positions } from "./taking.js";
 import { where } from "./where.js";
 
@@ -126,26 +125,8 @@ const TOP_K: OptionKinds<TopKOptions> = { axis: "number", largest: "flag" };
 
 /** An unsigned key with the order of the values. */
 export function orderKey(operation: string, x: Tensor, isDescending: boolean): Tensor {
-  const { kind, bits } = DTYPES[x.dtype as DType];
-  const inverted = (key: Tensor) => (isDescending ? key.bitwiseNot() : key);
   checkOrdered(x.dtype, operation);
-  if (kind === "bool" || kind === "uint") return inverted(bits === 64 ? x : x.cast("u32"));
-  const wide = bits === 64 ? "u64" : "u32";
-  const signBit = bits === 64 ? 1n << 63n : 2 ** 31;
-  if (kind === "int")
-    return inverted(
-      x
-        .cast(bits === 64 ? "i64" : "i32")
-        .cast(wide)
-        .bitwiseXor(signBit),
-    );
-  const value = x.cast(bits === 64 ? "f64" : "f32");
-  const pattern: Tensor = x.tensorOf(derive(E.bitcast, value.node, { dtype: wide }));
-  const isNegative = pattern.greater(signBit);
-  // Negative numbers fall as their bits rise; -0 alone has the bits of the sign and nothing else.
-  const rising = where(isNegative, pattern.bitwiseNot(), pattern.bitwiseOr(signBit));
-  const last = bits === 64 ? 2n ** 64n - 1n : 2 ** 32 - 1;
-  return where(value.isNaN(), scalarLike(x, last, wide), inverted(rising));
+  return x.tensorOf(derive(O.orderKey, x.node, { descending: isDescending }));
 }
 
 function positionsSorted(x: Tensor, { axis = -1, descending = false }: SortOptions, operation: string): Tensor<"i32"> {

@@ -87,6 +87,22 @@ for (const device of gpus) {
       }));
       return known;
     };
+    test("makes the keys of every dtype of up to 32 bits itself, in either direction", () => {
+      for (const dtype of ["i32", "u32", "f16", "bf16", "i8", "bool"] as const) {
+        const low = dtype === "u32" || dtype === "bool" ? 0 : -9;
+        const values = Array.from({ length: 2 * 90 }, (_, i) => ((i * 7) % (dtype === "bool" ? 2 : 19)) + low);
+        const x = tensorOn(backend(), { shape: [2, 90], values }, dtype);
+        for (const largest of [true, false]) {
+          const want = [0, 90].flatMap((start) => {
+            const line = values.slice(start, start + 90);
+            const sign = largest ? -1 : 1;
+            return order(line.map((value) => sign * value)).slice(0, 12);
+          });
+          assert.deepEqual(numbersOf(x.topK(12, { largest }).indices), want, `${dtype} ${largest}`);
+        }
+      }
+    });
+
     test("topK, median and quantiles keep ties in order, and NaN last", () => {
       const values = Array.from({ length: 4 * 200 }, (_, i) => (i % 13) - 6);
       values[10] = Number.NaN;

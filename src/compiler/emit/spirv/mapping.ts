@@ -4,7 +4,7 @@
  * With one lane per row, each thread has a row. If the lanes of a row fit into a subgroup, which needs no barriers, several
  * rows share a workgroup; otherwise a row has a workgroup of its own.
  */
-import { type Kernel, walkStatements } from "../../ir/ir.js";
+import { innerLists, type Kernel, type Statement, walkStatements } from "../../ir/ir.js";
 
 interface Mapping {
   readonly threads: number;
@@ -26,12 +26,27 @@ export function mappingOf(kernel: Kernel, subgroupSize: number): Mapping {
   return { threads: full, rowsPerGroup: full / lanes };
 }
 
-/** Whether the kernel has barriers or exchanges through shared memory. */
+/**
+ * Whether the kernel has barriers or exchanges through shared memory. The emitter puts barriers before branches and rounds
+ * in which lanes combine values; rows that branch, or leave a loop, each in its own way would not meet there.
+ */
 function needsBarriers(kernel: Kernel): boolean {
   let isFound = kernel.arrays.length > 0;
   walkStatements(kernel.body, (statement) => {
     const isExchange = statement.kind === "let" && statement.value.op === "fromLane";
-    if (statement.kind === "barrier" || isExchange) isFound = true;
+    const isUneven = statement.kind === "branch" || (statement.kind === "loop" && statement.exit !== null);
+    if (statement.kind === "barrier" || isExchange || (isUneven && combines(statement))) isFound = true;
   });
+  return isFound;
+}
+
+/** Whether lanes combine values inside a statement. */
+function combines(statement: Statement): boolean {
+  let isFound = false;
+  for (const list of innerLists(statement)) {
+    walkStatements(list, (inner) => {
+      if (inner.kind === "let" && inner.value.op === "combineLanes") isFound = true;
+    });
+  }
   return isFound;
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mappingOf } from "../../../../src/compiler/emit/spirv/mapping.js";
+import type { Value } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 
 function kernel(rows: number, lanes: number, write: (k: KernelBuilder) => void = () => {}) {
@@ -46,4 +47,33 @@ test("a barrier, an array or an exchange between lanes keeps a row to its own wo
     k.store(target, k.lane, k.fromLane(k.lane, k.constant("i32", 0)), false);
   };
   assert.deepEqual(mappingOf(kernel(100, 16, exchange), 32), alone);
+});
+
+test("so do combinations in a branch, or in a loop that rows leave in different rounds", () => {
+  const combined = (k: KernelBuilder) => [k.combineLanes("add", k.binary("add", k.lane, k.row))];
+  const kept = (k: KernelBuilder, value: Value | undefined) =>
+    k.store(k.buffer("i32", true), k.row, value as Value, true);
+  const loop = (isEven: boolean) => (k: KernelBuilder) => {
+    const zero = k.constant("i32", 0);
+    const exitWhen = ([sum]: readonly Value[]) => k.compare("gt", sum as Value, k.row);
+    const body = (round: Value) => [k.combineLanes("add", k.binary("add", k.lane, round))];
+    kept(k, k.loop(9, [zero], body, isEven ? {} : { exitWhen })[0]);
+  };
+  const branch = (k: KernelBuilder) => {
+    const isOdd = k.compare("gt", k.row, k.constant("i32", 7));
+    const sides = k.when(
+      isOdd,
+      () => combined(k),
+      () => [k.row],
+    );
+    kept(k, sides[0]);
+  };
+  const rowsPerGroup = (write: (k: KernelBuilder) => void) => mappingOf(kernel(100, 16, write), 32).rowsPerGroup;
+  assert.equal(
+    rowsPerGroup((k) => kept(k, combined(k)[0])),
+    4,
+  );
+  assert.equal(rowsPerGroup(loop(true)), 4);
+  assert.equal(rowsPerGroup(loop(false)), 1);
+  assert.equal(rowsPerGroup(branch), 1);
 });
