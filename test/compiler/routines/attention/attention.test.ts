@@ -12,6 +12,7 @@ import type { AttentionTile, MatrixAttentionTile } from "../../../../src/compile
 import { DTYPES, type DType } from "../../../../src/core/dtype.js";
 import { dataOf, elementAt, encodeValues } from "../../../../src/core/storage.js";
 import type { Node } from "../../../../src/graph/node.js";
+import { attention, explain, type Tensor } from "../../../../src/index.js";
 import { backendFor } from "../../../../src/tensor/index.js";
 import {
   type AttentionChoices,
@@ -229,6 +230,18 @@ describe("attention on matrix units, interpreted", () => {
       check(tileOf("f16", 32, 16), own, { scale: 0.25 }, { q, k });
     }
   });
+});
+
+test("explain says that one kernel computes it, and which keys are seen", () => {
+  const backend = withTiles("cpu", { attention: vectors });
+  const [q, k, v] = [1, 2, 3].map((seed) => tensorOn(backend, sample([1, 2, 20, 8], seed), "f32")) as [
+    Tensor,
+    Tensor,
+    Tensor,
+  ];
+  const text = explain(attention(q, k, v, { causal: true, window: [5, 0] }));
+  assert.match(text, /1 kernel\n.*attention\[1×2×20×8\]/);
+  assert.match(text, /softmax\(.*5 keys before, causal\).*scores stay on chip/);
 });
 
 describe("plans of attention", () => {
