@@ -12,7 +12,7 @@ import {
   expectNear,
   sample,
 } from "../support/attention-cases.js";
-import { attentionOf } from "../support/attention-oracle.js";
+import { attentionGradients, attentionOf } from "../support/attention-oracle.js";
 import { count, describeOnTensorDevices, numbersOf, type Plain, toTensor } from "../support/tensors.js";
 
 const plain: AttentionShapes = { batch: 2, heads: [2, 2], tokens: [5, 7], widths: [4, 4] };
@@ -169,6 +169,30 @@ describeOnTensorDevices("attention", (device) => {
     const want = attentionOf({ q, k, v, behind: 0 });
     expectNear(attention(turned(x), turned(y), turned(z), { causal: true }), want, 3e-6, "permuted");
     expectNear(attention(x.mul(2).div(2), y.neg().neg(), z, { causal: true }), want, 3e-6, "computed");
+  });
+
+  test("32768 tokens: a billion scores are never in memory, forward or backward", () => {
+    const tokens = 32768;
+    const [q, k, v, ct] = [1, 2, 3, 4].map((seed) => sample([1, 1, tokens, 8], seed)) as [Plain, Plain, Plain, Plain];
+    const [out, pullback] = vjp(
+      (x: Tensor, y: Tensor, z: Tensor) => attention(x, y, z, { causal: true, window: [20, 0] }),
+      ...([q, k, v].map((each) => toTensor(each, "f32")) as [Tensor, Tensor, Tensor]),
+    );
+    const found = [out, ...(pullback(toTensor(ct, "f32")) as readonly Tensor[])].map(numbersOf);
+    // A stretch of the sequence alone gives the same, except for the first tokens, whose window is cut, and the last keys.
+    const from = 30000;
+    const stretch = ({ values }: Plain): Plain => ({
+      shape: [1, 1, 100, 8],
+      values: values.slice(from * 8, (from + 100) * 8),
+    });
+    const given = { q: stretch(q), k: stretch(k), v: stretch(v), before: 20, behind: 0 };
+    const wanted = [attentionOf(given), ...attentionGradients(given, stretch(ct))];
+    for (const [at, want] of wanted.entries()) {
+      for (let i = 30 * 8; i < 70 * 8; i++) {
+        const [x, expected] = [found[at]![from * 8 + i]!, want.values[i]!];
+        assert.ok(Math.abs(x - expected) <= 2e-5 * (1 + Math.abs(expected)), `${at}, ${i}: ${x}, not ${expected}`);
+      }
+    }
   });
 
   test("vmap and jit give what the plain call gives", () => {

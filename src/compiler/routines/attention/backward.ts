@@ -7,16 +7,11 @@
 import { type ElementSettings, elementOps } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
-import { storeSums } from "./forward.js";
+import { tileScores } from "./forward.js";
 import { type AttentionProblem, declareInputs, declareRest, Visibility } from "./problem.js";
-import type { Operand, Tiles } from "./tiles.js";
-import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
-
-interface Form<O extends Operand> {
-  readonly rows: number;
-  readonly lanes: number;
-  tiles(k: KernelBuilder): Tiles<O>;
-}
+import { laneRows, storeSums } from "./row-results.js";
+import type { Form, Operand } from "./tiles.js";
+import { firstRowOf, keyHeadOf, mostColumns, overHeads, placeOf, walkOver } from "./walk.js";
 
 /** The weight of a score, and the cotangent of the score. */
 function weigh(
@@ -58,9 +53,9 @@ export function queryKernel<O extends Operand>(
   q.load(start, first);
   ct.load(start, first);
 
-  const { laneRows, laneColumns } = tiles;
+  const { laneColumns } = tiles;
   const i = (at: number) => k.constant("i32", at);
-  const rowAt = Array.from({ length: laneRows }, (_, r) => k.binary("add", first, tiles.row(r)));
+  const rowAt = Array.from({ length: tiles.laneRows }, (_, r) => k.binary("add", first, tiles.row(r)));
   const loaded = (buffer: number) =>
     rowAt.map((at) => k.load(buffer, k.binary("add", start, k.binary("min", at, i(queries - 1))), type));
   const [logs, deltas] = [loaded(rest.logs), loaded(rest.delta)];
@@ -71,9 +66,9 @@ export function queryKernel<O extends Operand>(
     value.load(keyStart, firstKey);
     tiles.meet();
     const products = tiles.products(ct, value);
-    const ofScores = tiles.products(q, key).map((product, at) => {
-      const [r, c] = [Math.floor(at / laneColumns), at % laneColumns];
-      const score = visibility.score(product, rowAt[r], k.binary("add", firstKey, tiles.column(c)));
+    const scores = tileScores(k, tiles, visibility, tiles.products(q, key), { first, firstColumn: firstKey });
+    const ofScores = scores.map((score, at) => {
+      const r = Math.floor(at / laneColumns);
       return weigh(k, settings, problem, { score, log: logs[r], product: products[at], delta: deltas[r] }).ofScore;
     });
     tiles.putWeights(ofScores);
@@ -83,9 +78,7 @@ export function queryKernel<O extends Operand>(
     return summed;
   });
   const factors = rowAt.map(() => k.constant(type, params.scale));
-  const isRow = rowAt.map((at) => k.compare("lt", at, i(queries)));
-  const rowIndex = rowAt.map((at) => k.binary("add", start, at));
-  storeSums(k, sums, state, { out, width: depth, rowIndex, isRow, factors });
+  storeSums(k, sums, state, laneRows(k, rowAt, start, queries), { buffer: out, width: depth, factors });
   return k.finish();
 }
 
@@ -113,11 +106,10 @@ export function keyKernel<O extends Operand>(
   key.load(start, first);
   value.load(start, first);
 
-  const { laneRows, laneColumns } = tiles;
+  const { laneColumns } = tiles;
   const i = (at: number) => k.constant("i32", at);
-  const rowAt = Array.from({ length: laneRows }, (_, r) => k.binary("add", first, tiles.row(r)));
+  const rowAt = Array.from({ length: tiles.laneRows }, (_, r) => k.binary("add", first, tiles.row(r)));
   const most = mostColumns(form.rows, params.right, params.left, queries);
-  const shared = heads / keyHeads;
   const cut = ofKeys.initial.length;
   const overHead = (head: Value, before: readonly Value[]): readonly Value[] => {
     const visibility = new Visibility(k, problem, inputs, member, head);
@@ -132,9 +124,9 @@ export function keyKernel<O extends Operand>(
         columnAt.map((at) => k.load(buffer, k.binary("add", queryStart, k.binary("min", at, i(queries - 1))), type));
       const [logs, deltas] = [loaded(rest.logs), loaded(rest.delta)];
       const products = tiles.products(value, ct);
-      const found = tiles.products(key, q).map((product, at) => {
-        const [r, c] = [Math.floor(at / laneColumns), at % laneColumns];
-        const score = visibility.score(product, columnAt[c], rowAt[r]);
+      const place = { first, firstColumn: firstQuery, isTurned: true };
+      const found = tileScores(k, tiles, visibility, tiles.products(key, q), place).map((score, at) => {
+        const c = at % laneColumns;
         return weigh(k, settings, problem, { score, log: logs[c], product: products[at], delta: deltas[c] });
       });
       tiles.putWeights(found.map(({ weight }) => weight));
@@ -148,17 +140,10 @@ export function keyKernel<O extends Operand>(
       return [...summed, ...values];
     });
   };
-  const initial = [...ofKeys.initial, ...ofValues.initial];
-  const firstHead = k.binary("mul", keyHead, i(shared));
-  const state =
-    shared === 1
-      ? overHead(firstHead, initial)
-      : k.loop(shared, initial, (at, carried) => overHead(k.binary("add", firstHead, at), carried));
-  const isRow = rowAt.map((at) => k.compare("lt", at, i(keys)));
-  const rowIndex = rowAt.map((at) => k.binary("add", start, at));
-  const scales = rowAt.map(() => k.constant(type, params.scale));
-  const ones = rowAt.map(() => k.constant(type, 1));
-  storeSums(k, ofKeys, state.slice(0, cut), { out: outOfKeys, width: depth, rowIndex, isRow, factors: scales });
-  storeSums(k, ofValues, state.slice(cut), { out: outOfValues, width, rowIndex, isRow, factors: ones });
+  const state = overHeads(k, keyHead, problem, [...ofKeys.initial, ...ofValues.initial], overHead);
+  const rows = laneRows(k, rowAt, start, keys);
+  const all = (factor: number) => rowAt.map(() => k.constant(type, factor));
+  storeSums(k, ofKeys, state.slice(0, cut), rows, { buffer: outOfKeys, width: depth, factors: all(params.scale) });
+  storeSums(k, ofValues, state.slice(cut), rows, { buffer: outOfValues, width, factors: all(1) });
   return k.finish();
 }

@@ -9,7 +9,8 @@ import { scoresOf, tileStart } from "./matrix-forward.js";
 import { MatrixTiles, matrixDemands } from "./matrix-tiles.js";
 import { narrowPair, powerOfTwo, weightPair } from "./narrow-weights.js";
 import { type AttentionProblem, declareInputs, declareRest, Visibility } from "./problem.js";
-import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
+import { laneRows } from "./row-results.js";
+import { firstRowOf, keyHeadOf, mostColumns, overHeads, placeOf, walkOver } from "./walk.js";
 
 /** The weight of a score, and the cotangent of the score; both are in units of log 2, the logarithm too. */
 function weigh(k: KernelBuilder, score: Value, log: Value, product: Value, delta: Value) {
@@ -56,9 +57,7 @@ export function matrixQueryKernel(problem: AttentionProblem, tile: MatrixAttenti
     value.keep(words.slice(key.wordCount));
     k.barrier();
     const next = load(k.binary("add", firstKey, i(tile.columns)));
-    const scores = scoresOf(k, tiles, tile, visibility, tiles.products(q, key), {
-      ...{ first, rowAt, firstKey, isTurned: false },
-    });
+    const scores = scoresOf(k, tiles, tile, visibility, tiles.products(q, key), { first, firstColumn: firstKey });
     const products = tiles.products(ct, value);
     const ofScores = scores.map((row, r) =>
       row.map((score, c) => weigh(k, score, logs[r], products[r][c], deltas[r]).ofScore),
@@ -69,10 +68,8 @@ export function matrixQueryKernel(problem: AttentionProblem, tile: MatrixAttenti
     tiles.addWeighted(0, sums, key);
     return next;
   });
-  const isRow = rowAt.map((at) => k.compare("lt", at, i(queries)));
   const scales = rowAt.map(() => k.constant("f32", params.scale));
-  const rowIndex = rowAt.map((at) => k.binary("add", start, at));
-  tiles.storeSums(sums, { buffer: out, width: depth }, rowIndex, isRow, scales);
+  tiles.storeSums(sums, { buffer: out, width: depth }, laneRows(k, rowAt, start, queries), scales);
   return k.finish();
 }
 
@@ -98,7 +95,7 @@ export function matrixKeyKernel(problem: AttentionProblem, tile: MatrixAttention
   const rowAt = tiles.rows.map((row) => k.binary("add", first, row));
   const most = mostColumns(tile.rows, params.right, params.left, queries);
 
-  const overHead = (head: Value): void => {
+  const overHead = (head: Value): readonly Value[] => {
     const visibility = new Visibility(k, problem, inputs, member, head);
     const queryStart = firstRowOf(k, member, head, heads, queries);
     const range = visibility.queriesOf(first, tile.rows);
@@ -111,7 +108,7 @@ export function matrixKeyKernel(problem: AttentionProblem, tile: MatrixAttention
       keepRowNumbers(k, tiles, tile, [rest.logs, rest.delta], queryStart, firstQuery, queries);
       k.barrier();
       const next = load(k.binary("add", firstQuery, i(tile.columns)));
-      const place = { first, rowAt, firstKey: firstQuery, isTurned: true };
+      const place = { first, firstColumn: firstQuery, isTurned: true };
       const scores = scoresOf(k, tiles, tile, visibility, tiles.products(key, q), place);
       const products = tiles.products(value, ct);
       const logs = tiles.columnNumbers(tiles.exchange, 0);
@@ -127,21 +124,13 @@ export function matrixKeyKernel(problem: AttentionProblem, tile: MatrixAttention
       tiles.addWeighted(1, ofKeys, q);
       return next;
     });
+    return [];
   };
-  const shared = heads / keyHeads;
-  const firstHead = k.binary("mul", keyHead, i(shared));
-  if (shared === 1) overHead(firstHead);
-  else {
-    k.loop(shared, [], (at) => {
-      overHead(k.binary("add", firstHead, at));
-      return [];
-    });
-  }
-  const isRow = rowAt.map((at) => k.compare("lt", at, i(keys)));
-  const rowIndex = rowAt.map((at) => k.binary("add", start, at));
+  overHeads(k, keyHead, problem, [], overHead);
+  const rows = laneRows(k, rowAt, start, keys);
   const all = (factor: number) => rowAt.map(() => k.constant("f32", factor));
-  tiles.storeSums(ofKeys, { buffer: outOfKeys, width: depth }, rowIndex, isRow, all(params.scale));
-  tiles.storeSums(ofValues, { buffer: outOfValues, width }, rowIndex, isRow, all(1));
+  tiles.storeSums(ofKeys, { buffer: outOfKeys, width: depth }, rows, all(params.scale));
+  tiles.storeSums(ofValues, { buffer: outOfValues, width }, rows, all(1));
   return k.finish();
 }
 

@@ -5,13 +5,14 @@
  * GROWTH since they were last: until then weights are relative to an older maximum, and at most 2^GROWTH (Zadouri et al.,
  * FlashAttention-4, 2026). Scores are in units of log 2: powers of two are cheap.
  */
-import { type Element, type ElementSettings, elementOps } from "../../elements/elements.js";
+import type { ElementSettings } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { MatrixAttentionTile } from "../../target/tile-profile.js";
 import { MatrixTiles, matrixDemands } from "./matrix-tiles.js";
 import { powerOfTwo, weightPair } from "./narrow-weights.js";
 import { type AttentionProblem, declareInputs, Visibility } from "./problem.js";
+import { inverses, laneRows, storeLogs } from "./row-results.js";
 import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
 
 /** Growth of the largest score, in powers of two, up to which sums are not scaled. */
@@ -56,7 +57,7 @@ export function matrixForwardKernel(
     k.barrier();
     const next = load(k.binary("add", firstKey, k.constant("i32", tile.columns)));
     const products = tiles.products(held, key);
-    const scores = scoresOf(k, tiles, tile, visibility, products, { first, rowAt, firstKey, isTurned: false });
+    const scores = scoresOf(k, tiles, tile, visibility, products, { first, firstColumn: firstKey });
     const { largest, factors } = raiseLargest(k, tiles, tile, scores, carried.slice(0, rowAt.length), sums);
     const weights = scores.map((row, r) => {
       const shift = k.select(k.compare("eq", largest[r], lowest), zero, largest[r]);
@@ -72,10 +73,10 @@ export function matrixForwardKernel(
     return [...largest, ...totals, ...next];
   });
   const totals = tiles.overRow("add", state.slice(rowAt.length, 2 * rowAt.length));
-  const isRow = rowAt.map((at) => k.compare("lt", at, k.constant("i32", queries)));
-  const rowIndex = rowAt.map((at) => k.binary("add", start, at));
-  tiles.storeSums(sums, { buffer: out, width }, rowIndex, isRow, inverses(k, settings, totals, params.emptyRow));
-  storeLogs(k, settings, tiles, logs, { rowIndex, isRow, largest: state.slice(0, rowAt.length), totals });
+  const rows = laneRows(k, rowAt, start, queries);
+  tiles.storeSums(sums, { buffer: out, width }, rows, inverses(k, settings, totals, params.emptyRow));
+  const largest = state.slice(0, rowAt.length).map((x) => k.binary("mul", x, k.constant("f32", Math.LN2)));
+  storeLogs(k, settings, logs, rows, { largest, totals, isOne: k.compare("eq", tiles.aside, k.constant("i32", 0)) });
   return k.finish();
 }
 
@@ -91,29 +92,17 @@ export function scoresOf(
   tile: MatrixAttentionTile,
   visibility: Visibility,
   products: readonly (readonly Value[])[],
-  place: { first: Value; rowAt: readonly Value[]; firstKey: Value; isTurned: boolean },
+  { first, firstColumn, isTurned = false }: { first: Value; firstColumn: Value; isTurned?: boolean },
 ): Value[][] {
-  const { first, rowAt, firstKey, isTurned } = place;
-  const columnAt = tiles.columns().map((column) => k.binary("add", firstKey, column));
-  const scored = (isSeen: boolean) =>
-    products.flatMap((row, r) =>
-      row.map((product, c) => {
-        const [query, key] = isTurned ? [columnAt[c], rowAt[r]] : [rowAt[r], columnAt[c]];
-        return visibility.score(product, query, key, { unit: Math.LOG2E, isSeen });
-      }),
-    );
-  // Most tiles are seen as a whole: they need no tests for each score.
-  const isSeen = isTurned
-    ? visibility.seesAll(firstKey, tile.columns, first, tile.rows)
-    : visibility.seesAll(first, tile.rows, firstKey, tile.columns);
-  const values = isSeen
-    ? k.when(
-        isSeen,
-        () => scored(true),
-        () => scored(false),
-      )
-    : scored(false);
-  return rowAt.map((_, r) => values.slice(r * columnAt.length, (r + 1) * columnAt.length));
+  const rowAt = tiles.rows.map((row) => k.binary("add", first, row));
+  const columnAt = tiles.columns().map((column) => k.binary("add", firstColumn, column));
+  const perRow = columnAt.length;
+  const sides = [
+    { first, count: tile.rows, at: (at: number) => rowAt[Math.floor(at / perRow)] },
+    { first: firstColumn, count: tile.columns, at: (at: number) => columnAt[at % perRow] },
+  ] as const;
+  const values = visibility.scores(products.flat(), isTurned ? [sides[1], sides[0]] : sides, Math.LOG2E);
+  return rowAt.map((_, r) => values.slice(r * perRow, (r + 1) * perRow));
 }
 
 /** The maximum that weights are relative to, and the factors of what was summed before. Scales the sums where it rises far. */
@@ -151,41 +140,4 @@ function raiseLargest(
     () => now.map(() => k.constant("f32", 1)),
   );
   return { largest, factors };
-}
-
-/** 1 / total; `empty` where that is 0. */
-function inverses(k: KernelBuilder, settings: ElementSettings, totals: readonly Value[], empty: number): Value[] {
-  const ops = elementOps(k, settings);
-  const one = k.constant("f32", 1);
-  return totals.map((total) => {
-    const isEmpty = k.compare("eq", total, k.constant("f32", 0));
-    const divisor = { dtype: "f32", value: k.select(isEmpty, one, total) } as const;
-    return k.select(isEmpty, k.constant("f32", empty), ops.div({ dtype: "f32", value: one }, divisor).value);
-  });
-}
-
-interface RowResults {
-  readonly rowIndex: readonly Value[];
-  readonly isRow: readonly Value[];
-  readonly largest: readonly Value[];
-  readonly totals: readonly Value[];
-}
-
-function storeLogs(
-  k: KernelBuilder,
-  settings: ElementSettings,
-  { aside }: MatrixTiles,
-  logs: number,
-  { rowIndex, isRow, largest, totals }: RowResults,
-): void {
-  const ops = elementOps(k, settings);
-  const isFirst = k.compare("eq", aside, k.constant("i32", 0));
-  totals.forEach((total, r) => {
-    const isEmpty = k.compare("eq", total, k.constant("f32", 0));
-    const element: Element = { dtype: "f32", value: total };
-    const inLogs = k.binary("mul", largest[r], k.constant("f32", Math.LN2));
-    const log = k.binary("add", inLogs, ops.math("log", element).value);
-    const stored = k.select(isEmpty, k.constant("f32", -Infinity), log);
-    k.store(logs, rowIndex[r], stored, false, k.binary("and", isRow[r], isFirst));
-  });
 }

@@ -8,6 +8,7 @@ import type { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { MatrixAttentionTile } from "../../target/tile-profile.js";
 import { MatrixRows, UNIT, wordPitch } from "./matrix-rows.js";
 import type { AttentionProblem } from "./problem.js";
+import type { LaneRows } from "./row-results.js";
 import type { Rows } from "./tiles.js";
 
 /** Numbers that a lane reads at once. */
@@ -257,12 +258,11 @@ export class MatrixTiles {
     k.barrier("subgroup");
   }
 
-  /** Stores sums times a factor for each row as rows of a buffer. `isRow`: those that are there. */
+  /** Stores sums times a factor for each row as rows of a buffer. */
   storeSums(
     sums: readonly number[],
     out: { readonly buffer: number; readonly width: number },
-    rowIndex: readonly Value[],
-    isRow: readonly Value[],
+    { index: rowIndex, isThere }: LaneRows,
     factors: readonly Value[],
   ): void {
     const { k } = this;
@@ -270,7 +270,7 @@ export class MatrixTiles {
     this.throughScratch(sums, (_, vectors) => {
       for (const { row, words, column } of vectors()) {
         const index = k.binary("add", k.binary("mul", rowIndex[row], i(out.width)), column);
-        const gate = k.binary("and", isRow[row], k.compare("lt", column, i(out.width)));
+        const gate = k.binary("and", isThere[row], k.compare("lt", column, i(out.width)));
         const values = words.map((word) => k.binary("mul", k.bitcast("f32", word), factors[row]));
         const places = values.map((_value, part) => k.binary("add", index, i(part)));
         for (const [part, value] of values.entries()) k.store(out.buffer, places[part], value, false, gate);

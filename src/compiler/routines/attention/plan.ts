@@ -58,6 +58,9 @@ const MOST_SUMS = 80;
  */
 const FEW_SCORES = { registers: 1 << 24, panels: 1 << 24 } as const;
 
+/** So few queries would leave most of a tile empty, and their scores take little memory: it still grows linearly. */
+const FEW_QUERIES = 8;
+
 /** Whether a node is an attention that no kernel computes: its definition does. */
 export function isExpandedAttention(node: Node, tiles: TileProfile): boolean {
   if (node.primitive !== attention && node.primitive !== attentionGradient) return false;
@@ -68,7 +71,7 @@ export function isExpandedAttention(node: Node, tiles: TileProfile): boolean {
     return true;
   if (tiles.attention) return tiles.attention === "definition";
   const few = tiles.kind === "shared" ? 0 : FEW_SCORES[tiles.kind];
-  if (batch * heads * queries * keys <= few) return true;
+  if (queries <= FEW_QUERIES || batch * heads * queries * keys <= few) return true;
   const passes: readonly AttentionPass[] = node.primitive === attention ? ["forward"] : ["queries", "keys"];
   return passes.some((pass) => planAttention(problem, tiles, pass) === null);
 }

@@ -63,6 +63,13 @@ export interface Range {
   readonly to: Value;
 }
 
+/** The queries or the keys of a tile: the first, how many, and that of each product. */
+interface Side {
+  readonly first: Value;
+  readonly count: number;
+  at(product: number): Value;
+}
+
 /** What the queries of one member of the batch see. */
 export class Visibility {
   /** Keys that count. */
@@ -105,7 +112,7 @@ export class Visibility {
   }
 
   /** Whether every query of a tile sees every key of it; null where only the mask could say. */
-  seesAll(firstQuery: Value, queries: number, firstKey: Value, keys: number): Value | null {
+  private seesAll(firstQuery: Value, queries: number, firstKey: Value, keys: number): Value | null {
     const { k, problem, buffers } = this;
     const { left, right } = problem.params;
     if (buffers.mask !== null) return null;
@@ -119,11 +126,24 @@ export class Visibility {
     ].reduce((a, b) => k.binary("and", a, b));
   }
 
+  /** The scores of products of a tile's queries and keys. Most tiles are seen as a whole: they need no tests for each score. */
+  scores(products: readonly Value[], [queries, keys]: readonly [Side, Side], unit = 1): readonly Value[] {
+    const scored = (isSeen: boolean) =>
+      products.map((product, at) => this.score(product, queries.at(at), keys.at(at), { unit, isSeen }));
+    const isSeen = this.seesAll(queries.first, queries.count, keys.first, keys.count);
+    if (!isSeen) return scored(false);
+    return this.k.when(
+      isSeen,
+      () => scored(true),
+      () => scored(false),
+    );
+  }
+
   /**
    * The score of a query with a key: their product, scaled and biased; -inf where the query does not see the key. `unit`: a
    * factor of all of it. `isSeen`: the query is known to see the key.
    */
-  score(product: Value, i: Value, j: Value, { unit = 1, isSeen = false } = {}): Value {
+  private score(product: Value, i: Value, j: Value, { unit, isSeen }: { unit: number; isSeen: boolean }): Value {
     const { k, problem, buffers } = this;
     const { type, bias, mask, params } = problem;
     const scaled = k.binary("mul", product, k.constant(type, params.scale * unit));

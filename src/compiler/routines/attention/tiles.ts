@@ -4,6 +4,14 @@
  * lanes share the work; the kernels do not (forward.ts, backward.ts).
  */
 import type { Value } from "../../ir/ir.js";
+import type { KernelBuilder } from "../../ir/kernel-builder.js";
+
+/** A form of tiles, for a kernel of so many rows at a time and lanes. */
+export interface Form<O extends Operand> {
+  readonly rows: number;
+  readonly lanes: number;
+  tiles(k: KernelBuilder): Tiles<O>;
+}
 
 /** Rows in memory, those of one head after those of another: queries, keys, values or cotangents. */
 export interface Rows {

@@ -37,6 +37,20 @@ export function keyHeadOf(k: KernelBuilder, head: Value, { heads, keyHeads }: At
   return k.binary("idiv", head, k.constant("i32", heads / keyHeads));
 }
 
+/** Visits the query heads that share a key head. */
+export function overHeads(
+  k: KernelBuilder,
+  keyHead: Value,
+  { heads, keyHeads }: AttentionProblem,
+  initial: readonly Value[],
+  body: (head: Value, state: readonly Value[]) => readonly Value[],
+): readonly Value[] {
+  const shared = heads / keyHeads;
+  const first = k.binary("mul", keyHead, k.constant("i32", shared));
+  if (shared === 1) return body(first, initial);
+  return k.loop(shared, initial, (at, state) => body(k.binary("add", first, at), state));
+}
+
 /**
  * Walks over the tiles of `columns` that meet a range, of at most `most` columns. An empty range is one round, in which
  * nothing is seen.

@@ -12,6 +12,7 @@ import type { AttentionTile, MatrixAttentionTile } from "../../../../src/compile
 import { DTYPES, type DType } from "../../../../src/core/dtype.js";
 import { dataOf, elementAt, encodeValues } from "../../../../src/core/storage.js";
 import type { Node } from "../../../../src/graph/node.js";
+import { attention, explain, type Tensor } from "../../../../src/index.js";
 import { backendFor } from "../../../../src/tensor/index.js";
 import {
   type AttentionChoices,
@@ -156,7 +157,7 @@ describe("attention on matrix units, interpreted", () => {
     ...{ kind: "matrix", rows, columns, subgroupSize },
     fragment: { operand, rows: 16, columns: 16, depth: 16 },
   });
-  const shapes: AttentionShapes = { batch: 1, heads: [2, 1], tokens: [37, 75], widths: [16, 24] };
+  const shapes: AttentionShapes = { batch: 1, heads: [2, 1], tokens: [20, 45], widths: [16, 24] };
 
   /** Inputs that the dtype holds exactly, so that only the weights and the result are rounded. */
   function check(
@@ -216,7 +217,7 @@ describe("attention on matrix units, interpreted", () => {
 
   test("windows, lengths, masks and biases; queries that see nothing", () => {
     check(tileOf("f16", 32), shapes, { window: [20, 3] });
-    check(tileOf("f16", 32), shapes, { bias: sample([1, 2, 1, 75], 4), mask: bools([1, 1, 37, 75], 5) });
+    check(tileOf("f16", 32), shapes, { bias: sample([1, 2, 1, 45], 4), mask: bools([1, 1, 20, 45], 5) });
     check(tileOf("f16", 32), { ...shapes, batch: 2 }, { lengths: [0, 40], causal: true });
   });
 
@@ -229,6 +230,18 @@ describe("attention on matrix units, interpreted", () => {
       check(tileOf("f16", 32, 16), own, { scale: 0.25 }, { q, k });
     }
   });
+});
+
+test("explain says that one kernel computes it, and which keys are seen", () => {
+  const backend = withTiles("cpu", { attention: vectors });
+  const [q, k, v] = [1, 2, 3].map((seed) => tensorOn(backend, sample([1, 2, 20, 8], seed), "f32")) as [
+    Tensor,
+    Tensor,
+    Tensor,
+  ];
+  const text = explain(attention(q, k, v, { causal: true, window: [5, 0] }));
+  assert.match(text, /1 kernel\n.*attention\[1×2×20×8\]/);
+  assert.match(text, /softmax\(.*5 keys before, causal\).*scores stay on chip/);
 });
 
 describe("plans of attention", () => {
