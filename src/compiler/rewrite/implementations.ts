@@ -1,6 +1,6 @@
 /**
  * Chooses between ways to compute the same thing: products of matrices in tiles or as plain sums, long concatenations by a
- * routine that copies, scans whose bodies broadcast captured values themselves.
+ * routine that copies, scans whose bodies broadcast captured values themselves, short reductions inside others written out.
  */
 import { productOf } from "../../core/shape.js";
 import { makeNode } from "../../graph/build.js";
@@ -15,6 +15,7 @@ import type { TileProfile } from "../target/tile-profile.js";
 import { repeatingInside } from "./captured-broadcasts.js";
 import { productRewriter } from "./products.js";
 import { rewriteNodes } from "./rewriter.js";
+import { shortReductions, writtenOut } from "./short-reductions.js";
 import { simpler } from "./simplify.js";
 
 interface ChosenImplementations {
@@ -25,7 +26,10 @@ interface ChosenImplementations {
 
 export function chooseImplementations(roots: readonly Node[], tiles: TileProfile): ChosenImplementations {
   const products = productRewriter(tiles);
+  // Functions inside larger kernels decide by themselves what they write out.
+  const short = tiles.kind === "none" ? new Set() : shortReductions(roots);
   const chosen = rewriteNodes(roots, new Map(), (node, inputs) => {
+    if (short.has(node)) return writtenOut(node, inputs[0]);
     if (node.primitive === scan) return repeatingInside(node, inputs);
     // A function inside a larger kernel (tiles "none") cannot run a routine.
     const isJoined = node.primitive === concat && inputs.length > MAX_FUSED_INPUTS && tiles.kind !== "none";
