@@ -16,6 +16,8 @@ import { g } from "../../graph/vocabulary.js";
 const MAX_WRITTEN_OUT = 8;
 /** How many times as many elements as it was computed from a result has, at least, so that storing it is worth avoiding. */
 const LEAST_SPREAD = 4;
+/** Nodes behind a reduction that are looked at: a longer expression is worth storing anyway. */
+const MAX_SEARCHED = 200;
 
 /** The reductions that are better written out: short, of many more elements than went in, and reduced again. */
 export function shortReductions(roots: readonly Node[]): ReadonlySet<Node> {
@@ -47,6 +49,7 @@ function isSpread(node: Node): boolean {
     const { kind } = each.primitive;
     if (each.storage !== null || (kind !== "elementwise" && kind !== "movement")) elements += productOf(each.shape);
     else for (const input of each.inputs) seen.add(input);
+    if (seen.size > MAX_SEARCHED) return false;
   }
   return productOf(node.shape) >= LEAST_SPREAD * elements;
 }
