@@ -69,7 +69,7 @@ function together({ shape, inputs: [x], params }: Node): number {
   const isOfLast = (params.axes as readonly number[]).includes(x.shape.length - 1);
   const isComputed = x.storage === null && x.primitive.kind === "elementwise";
   const last = shape[shape.length - 1] ?? 1;
-  return !isOfLast && isComputed && last <= MAX_TOGETHER ? last : 1;
+  return !isOfLast && isComputed && last > 0 && last <= MAX_TOGETHER ? last : 1;
 }
 
 function fill(x: Node, axis: number, amount: number, value: number | bigint | boolean): Node {
