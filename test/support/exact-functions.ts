@@ -217,6 +217,8 @@ export const acos = (x: number): Real => toReal(PI / 2n - arcsine(x));
 
 export const cbrt = (x: number): Real => toReal(signed(fixed(x), wholeRoot(magnitudeOf(fixed(x)) << (2n * SCALE), 3n)));
 export const hypot = (x: number, y: number): Real => toReal(wholeRoot(fixed(x) ** 2n + fixed(y) ** 2n, 2n));
+/** The root first, scaled up: the reciprocal of a small one would keep few of its digits. */
+export const rsqrt = (x: number): Real => toReal(over(ONE << SCALE, wholeRoot(fixed(x) << (3n * SCALE), 2n)));
 
 // -------------------------------------------------------------------------------------------------- error function
 

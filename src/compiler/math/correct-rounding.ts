@@ -25,6 +25,7 @@ import {
   signWord,
   withSignWord,
 } from "./float-parts.js";
+import { polynomial } from "./polynomial.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
 /** x as an exact sum of two parts of at most half the precision: by masking for f32, Veltkamp's splitting for f64. */
@@ -99,13 +100,43 @@ function closeQuotient<V>(k: ScalarOps<V>, a: V, b: V, reciprocal: V): V {
 /** 1 / b, correctly rounded, for b from 1 to 2. */
 export function reciprocalOfUnit<V>(k: ScalarOps<V>, b: V, type: FloatType): V {
   const one = k.constant(type, 1);
-  if (type === "f64" || k.usesNative("div", type)) return divideNormal(k, one, b, type);
+  if (k.usesNative("div", type)) return k.div(one, b);
+  if (type === "f64") return wideReciprocalOfUnit(k, b);
   const bits = k.bitcast("i32", closeQuotient(k, one, b, k.div(one, b)));
   // As multiples of 2^-23 and 2^-24. Their product is 2^47 less the remainder, which is all there is modulo 2^32.
   const divisor = k.sub(k.bitcast("i32", b), k.constant("i32", 0x3f000000));
   const quotient = k.sub(bits, k.constant("i32", 0x3e800000));
   const remainder = k.sub(k.constant("i32", 0), k.mul(divisor, quotient));
   return k.bitcast("f32", k.add(bits, stepToNearest(k, remainder, divisor)));
+}
+
+/** 1 / s for s from 1 to 2, to 2^-6.6. */
+const reciprocalGuess = [2.1212217807769775, -1.4545549154281616, 0.32323434948921204] as const;
+
+/**
+ * 1 / b in f64, for b from 1 to 2. The leading bits of b make an f32, whose reciprocal y, by Newton's method, has 24 bits and
+ * is right to 20. So y times b is exact as a product with the high word and one with the rest, but for 2^-74, and what 1
+ * exceeds it by, r, gives 1 / b = y (1 + r + r² + r³) as y and a small rest, right to 2^-71. Adding the two rounds
+ * correctly, unless the sum is that near to halfway between two floats.
+ */
+function wideReciprocalOfUnit<V>(k: ScalarOps<V>, b: V): V {
+  const { add, sub, mul } = k;
+  const [c, single] = [constants(k, "f64"), constants(k, "f32")];
+  const u = (value: number) => k.constant("u32", value);
+  const word = k.highWord(b);
+  // The exponents of both formats are those of 1 or 2: the bits above are shifted out, and 2^30 is their difference.
+  const s = k.bitcast("f32", add(k.shl(word, u(3)), u(0x40000000)));
+  const newton = (y: V) => add(y, mul(y, sub(single(1), mul(s, y))));
+  const guess = polynomial(k, s, reciprocalGuess, "f32");
+  const bits = k.bitcast("u32", newton(newton(guess)));
+  const y = k.fromWords(add(k.shr(bits, u(3)), u(0x38000000)), k.shl(bits, u(29)));
+  const high = k.fromWords(word, u(0));
+  const r = sub(sub(c(1), mul(high, y)), mul(sub(b, high), y));
+  const rest = mul(y, mul(r, add(c(1), mul(r, add(c(1), r)))));
+  const sum = add(y, rest);
+  const lost = sub(rest, sub(sum, y));
+  const isNearHalf = k.lt(k.abs(sub(k.abs(lost), c(2 ** -54))), c(2 ** -70));
+  return k.rarely(isNearHalf, sum, () => divideNormal(k, c(1), b, "f64"));
 }
 
 /** The bits of a / b in f32, correctly rounded, where a, b and the quotient are normal numbers; b is not zero. */

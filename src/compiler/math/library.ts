@@ -15,7 +15,7 @@ import { acos, asin, atan, atan2 } from "./inverse-trigonometric.js";
 import { log, log1p, log2, log10 } from "./logarithm.js";
 import { sigmoid, softplus } from "./logistic.js";
 import { pow } from "./power.js";
-import { cbrt, hypot } from "./roots.js";
+import { cbrt, hypot, rsqrt } from "./roots.js";
 import type { BinaryMath, FloatType, UnaryMath } from "./scalar-ops.js";
 import { trigamma } from "./trigamma.js";
 import { cos, sin, tan } from "./trigonometric.js";
@@ -62,4 +62,5 @@ export const mathFunctions = {
   trigamma: unary(trigamma, 5.5, 5),
   cbrt: unary(cbrt, 0.6, 0.6),
   hypot: binary(hypot, 1.3, 1.3),
+  rsqrt: unary(rsqrt, 1.5, 1.5),
 } as const satisfies Readonly<Record<string, MathFunction>>;

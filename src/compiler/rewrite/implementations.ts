@@ -1,6 +1,7 @@
 /**
  * Chooses between ways to compute the same thing: products of matrices in tiles or as plain sums, long concatenations by a
- * routine that copies, scans whose bodies broadcast captured values themselves, selection by values instead of keys.
+ * routine that copies, scans whose bodies broadcast captured values themselves, selection by values instead of keys, short
+ * reductions inside others written out.
  */
 import { isPacked } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
@@ -17,6 +18,7 @@ import type { TileProfile } from "../target/tile-profile.js";
 import { repeatingInside } from "./captured-broadcasts.js";
 import { productRewriter } from "./products.js";
 import { rewriteNodes } from "./rewriter.js";
+import { shortReductions, writtenOut } from "./short-reductions.js";
 import { simpler } from "./simplify.js";
 
 interface ChosenImplementations {
@@ -27,7 +29,10 @@ interface ChosenImplementations {
 
 export function chooseImplementations(roots: readonly Node[], tiles: TileProfile): ChosenImplementations {
   const products = productRewriter(tiles);
+  // Functions inside larger kernels decide by themselves what they write out.
+  const short = tiles.kind === "none" ? new Set() : shortReductions(roots);
   const chosen = rewriteNodes(roots, new Map(), (node, inputs) => {
+    if (short.has(node)) return writtenOut(node, inputs[0]);
     if (node.primitive === scan) return repeatingInside(node, inputs);
     // A function inside a larger kernel (tiles "none") cannot run a routine.
     const isJoined = node.primitive === concat && inputs.length > MAX_FUSED_INPUTS && tiles.kind !== "none";

@@ -2,8 +2,8 @@
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { TargetProfile } from "../target/profile.js";
-import type { Tiling } from "./group.js";
-import type { FoundReduction } from "./survey.js";
+import type { GroupResult, Tiling } from "./group.js";
+import type { FoundReduction, Survey } from "./survey.js";
 
 /** Work that may be repeated when several rows compute the same reduction: so many times its elements. */
 const MAX_REPEATED = 16;
@@ -60,6 +60,21 @@ export function chooseLanes(
   while (lanes < profile.maxLanes && lanes * profile.elementsPerLane <= longest / 2) lanes *= 2;
   while (lanes < profile.maxLanes && lanes * 2 * profile.width <= longest && rows * lanes < BUSY_THREADS) lanes *= 2;
   return lanes;
+}
+
+/** Most rows that a thread reduces together. */
+export const MAX_TOGETHER = 4;
+/** Additions in each round that they must share. */
+const LEAST_SHARED = 8;
+
+/**
+ * Neighbouring rows whose reductions compute much alike: the three components of a force share the distance. One thread
+ * then reduces all along the last axis, in one loop; 1 if they had better stay apart.
+ */
+export function rowsTogether({ node, rowAxes }: GroupResult, { reductions, sharedAlongLast }: Survey): number {
+  const last = node.shape.findLast((extent) => extent > 1) ?? 1;
+  const isOfRows = rowAxes.length === node.shape.length && reductions.length > 0;
+  return isOfRows && last <= MAX_TOGETHER && sharedAlongLast >= LEAST_SHARED ? last : 1;
 }
 
 /** A thread by itself takes one element at a time, its neighbours take those beside it: it needs more under way. */

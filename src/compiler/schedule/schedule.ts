@@ -15,7 +15,7 @@ import type { TargetProfile } from "../target/profile.js";
 import type { Group } from "./group.js";
 import { cutsForLoads } from "./load-limit.js";
 import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./product-fusion.js";
-import { chooseLanes, chooseRows, tilingFor } from "./row-mapping.js";
+import { chooseLanes, chooseRows, rowsTogether, tilingFor } from "./row-mapping.js";
 import { type Cluster, joinSiblings, type Member } from "./siblings.js";
 import { statementsOf } from "./statement-counts.js";
 import {
@@ -74,6 +74,7 @@ function asMember({ node, group, survey }: Grown, stored: ReadonlySet<Node>): Me
       bytesMoved: [...survey.loads.keys(), node].reduce((sum, each) => sum + bytesOf(each), 0),
       costOf: costsWithin(survey.nodes, REDUCTION_COST),
       isPlain: survey.reductions.length === 0 && rowAxes.length === node.shape.length,
+      rowsTogether: rowsTogether(group.results[0], survey),
     },
   };
 }
@@ -91,12 +92,14 @@ function taskOf({ members }: Cluster, stored: ReadonlySet<Node>, profile: Target
   const canShare = isPlain && isShort && rows >= MANY_ROWS && rows % profile.width === 0;
   const across = siblings.every((sibling) => sibling.isAcross) ? profile.columnReduction : null;
   const isAcross = across !== null && rows % (across.lanes * across.turns) === 0;
+  const [{ rowsTogether: together }] = siblings;
+  const areTogether = tiling.lanes === 1 && siblings.every((sibling) => sibling.rowsTogether === together);
   return {
     kind: "group",
     group: {
       results: groups.flatMap((group) => group.results),
       tiling: isAcross ? { ...tiling, lanes: across.lanes } : tiling,
-      rowsPerThread: isAcross ? across.lanes * across.turns : canShare ? profile.width : 1,
+      rowsPerThread: isAcross ? across.lanes * across.turns : canShare ? profile.width : areTogether ? together : 1,
       isLoaded: (node) => stored.has(node),
       product: groups[0].product,
       transposed: groups[0].transposed,

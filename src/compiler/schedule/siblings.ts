@@ -30,6 +30,8 @@ export interface Sibling {
   readonly isPlain: boolean;
   /** Its rows are reduced across memory. */
   readonly isAcross: boolean;
+  /** Neighbouring rows that are best reduced together: 1, or all along the last axis. */
+  readonly rowsTogether: number;
 }
 
 /** A step of the schedule before joining: a group, or something else that computes a node from others. */

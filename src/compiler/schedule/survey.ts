@@ -43,6 +43,8 @@ export interface Survey {
   readonly ownIndex: string;
   /** Neighbouring rows load neighbours, and reductions do not. */
   readonly isAcross: boolean;
+  /** Additions in each round of its reductions that do not depend on the last axis of the result. */
+  readonly sharedAlongLast: number;
 }
 
 /** The survey of a routine: empty. */
@@ -53,6 +55,7 @@ export const nothing: Survey = {
   loads: new Map(),
   ownIndex: "",
   isAcross: false,
+  sharedAlongLast: 0,
 };
 
 type Limits = Pick<TargetProfile, "maxNodes" | "maxStatements">;
@@ -87,6 +90,7 @@ export function surveyFrom(
       continue;
     }
     found.nodes.set(node, places);
+    noteShared(found, visit);
     pushReads(found, visit, stack);
   }
   const { nodes, loads, reductions, products, variables } = found;
@@ -97,6 +101,7 @@ export function surveyFrom(
     loads,
     ownIndex: words(found, variables, result),
     isAcross: isAcross(found),
+    sharedAlongLast: found.sharedAlongLast,
     cuts: [...cuts],
     statements,
   };
@@ -131,6 +136,7 @@ interface Found {
   /** Loads whose neighbours in memory are those of neighbouring rows, and of neighbouring rounds of a loop. */
   neighboursByRow: number;
   neighboursByRound: number;
+  sharedAlongLast: number;
 }
 
 function begin(result: Node, rowAxes: readonly number[] | null): Found {
@@ -152,6 +158,7 @@ function begin(result: Node, rowAxes: readonly number[] | null): Found {
     products: new Set(),
     neighboursByRow: 0,
     neighboursByRound: 0,
+    sharedAlongLast: 0,
   };
 }
 
@@ -166,6 +173,13 @@ function noteLoad(found: Found, { node, index }: Visit): void {
   if (!nearest) return;
   if (nearest === innermost) found.neighboursByRow++;
   else if (!axisOf.has(nearest)) found.neighboursByRound++;
+}
+
+/** Counts what neighbours along the last axis compute alike in each round of a reduction. */
+function noteShared(found: Found, { node: { primitive }, index, outer }: Visit): void {
+  const { innermost } = found;
+  if (!outer || !innermost || primitive.kind !== "elementwise") return;
+  if (index.every((part) => !atomsOf(part).has(innermost))) found.sharedAlongLast += primitive.cost;
 }
 
 /** Counts the places where a node is needed, with this one; null if this one was counted before. */

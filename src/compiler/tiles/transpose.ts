@@ -6,7 +6,15 @@
  * Only the loads with a large stride go through shared memory; everything else is computed as usual.
  */
 import { DTYPES } from "../../core/dtype.js";
-import { atomsOf, constantExpr, type IndexExpr, add as plus, ravel, unravel } from "../../core/index-expr.js";
+import {
+  atomsOf,
+  constantExpr,
+  type IndexExpr,
+  IndexSpace,
+  add as plus,
+  ravel,
+  unravel,
+} from "../../core/index-expr.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { computeType, type ElementSettings } from "../elements/elements.js";
@@ -23,6 +31,11 @@ const SIDE = 32;
 const UNIT = 4;
 /** Elements from one line of a square to the next in shared memory: one extra, so that a column is spread over the banks. */
 const PITCH = SIDE + 1;
+/**
+ * Squares side by side along the result that a workgroup moves at once: all loads are under way before the first is waited
+ * for, and the result is written in longer stretches. The first of these that fits is taken.
+ */
+const SQUARES_AT_ONCE = [4, 2] as const;
 /** Bytes of shared memory for a square. */
 const squareBytes = ({ dtype }: Node): number => SIDE * PITCH * Math.max(4, DTYPES[dtype].bytes);
 
@@ -33,10 +46,10 @@ export function lowerTransposed(group: Group, name: string, settings: ElementSet
     : throughCache(group, axes, name, settings);
 }
 
-/** The squares of a result: how many rows the kernel has, and which square a row of it computes. */
-function squares({ node: { shape }, from, to }: TransposedAxes) {
+/** The squares of a result, `atOnce` to a row: how many rows the kernel has, and which squares a row of it computes. */
+function squares({ node: { shape }, from, to }: TransposedAxes, atOnce: number) {
   const others = shape.map((_, axis) => axis).filter((axis) => axis !== from && axis !== to);
-  const counts = [Math.ceil(shape[from] / SIDE), Math.ceil(shape[to] / SIDE)];
+  const counts = [Math.ceil(shape[from] / SIDE), Math.ceil(shape[to] / SIDE / atOnce)];
   const extents = [...others.map((axis) => shape[axis]), ...counts];
   return {
     rows: productOf(extents),
@@ -59,6 +72,8 @@ interface SquareKernel {
   /** Which square it is, counted along the source's axis and along the result's. */
   readonly sourceSquare: Value;
   readonly resultSquare: Value;
+  /** Where it begins in shared memory. */
+  readonly start: number;
   readonly indexOf: (sourceAt: IndexExpr, resultAt: IndexExpr) => readonly IndexExpr[];
   /** The lane's line of the square, and its first element on it. */
   readonly line: Value;
@@ -82,7 +97,8 @@ function throughSharedMemory(
   name: string,
   settings: ElementSettings,
 ): LoweredKernel {
-  const { rows, at } = squares(axes);
+  const atOnce = squaresAtOnce(group, axes, sharedBytes);
+  const { rows, at } = squares(axes, atOnce);
   const k = new KernelBuilder(`${name} transposed`, rows, LANES);
   const lowering = new Lowering(k, group, settings);
   const i = (value: number) => k.constant("i32", value);
@@ -90,21 +106,28 @@ function throughSharedMemory(
   const lane = lowering.bind("lane", LANES, k.lane);
   const inLine = k.binary("mul", lowering.indexValue(lowering.space.remainder(lane, LANES_PER_LINE)), i(UNIT));
   const line = lowering.indexValue(lowering.space.quotient(lane, LANES_PER_LINE));
-  const square: SquareKernel = { k, lowering, axes, sourceSquare, resultSquare, indexOf, line, inLine };
+  const first = atOnce === 1 ? resultSquare : k.binary("mul", resultSquare, i(atOnce));
+  const all = Array.from({ length: atOnce }, (_, which): SquareKernel => {
+    const own = which === 0 ? first : k.binary("add", first, i(which));
+    const start = which * SIDE * PITCH;
+    return { k, lowering, axes, sourceSquare, resultSquare: own, start, indexOf, line, inLine };
+  });
 
-  const sourceUnits = unitsOf(square, true);
+  const sourceUnits = all.flatMap((square) => unitsOf(square, true));
   const probe = sourceUnits[0][0].index;
   const isLoaded = (node: Node) => lowering.isLoaded(node);
-  const which = stridedLoads(lowering, probe, isLoaded, axes, sharedBytes);
+  const which = stridedLoads(lowering.space, probe, isLoaded, axes, sharedBytes);
   const loadsAt = (index: readonly IndexExpr[]): FoundLoad[] => {
     const loads = loadsOf(lowering.space, axes.node, index, isLoaded);
     return which.map((position) => loads[position]);
   };
-  const arrays = loadsAt(probe).map(({ node }) => k.array(computeType(node.dtype), SIDE * PITCH));
-  for (const unit of sourceUnits) loadUnit(square, unit, loadsAt, arrays);
+  const arrays = loadsAt(probe).map(({ node }) => k.array(computeType(node.dtype), atOnce * SIDE * PITCH));
+  loadUnits(all[0], sourceUnits, loadsAt, arrays);
   k.barrier();
   const target = lowering.slotOf(group.results[0].node, true);
-  for (const unit of unitsOf(square, false)) storeUnit(square, unit, loadsAt, arrays, target);
+  for (const square of all) {
+    for (const unit of unitsOf(square, false)) storeUnit(square, unit, loadsAt, arrays, target);
+  }
   return { kernel: k.finish(), buffers: lowering.buffers };
 }
 
@@ -115,7 +138,7 @@ function unitsOf(square: SquareKernel, isAlongSource: boolean): MovedElement[][]
 }
 
 function unitOf(square: SquareKernel, isAlongSource: boolean, pass: number): MovedElement[] {
-  const { k, lowering, axes, sourceSquare, resultSquare, indexOf, line, inLine } = square;
+  const { k, lowering, axes, sourceSquare, resultSquare, start, indexOf, line, inLine } = square;
   const { shape } = axes.node;
   const i = (value: number) => k.constant("i32", value);
   const below = (value: Value, extent: number) => (extent % SIDE === 0 ? null : k.compare("lt", value, i(extent)));
@@ -139,22 +162,24 @@ function unitOf(square: SquareKernel, isAlongSource: boolean, pass: number): Mov
     const x = k.binary("add", inLine, i(c));
     // Neighbours along the source lie side by side in shared memory, those along the result a line apart.
     const [row, column] = isAlongSource ? [inSquare, x] : [x, inSquare];
-    const sharedIndex = k.binary("add", k.binary("mul", row, i(PITCH)), column);
+    const inOwn = k.binary("add", k.binary("mul", row, i(PITCH)), column);
+    const sharedIndex = start === 0 ? inOwn : k.binary("add", inOwn, i(start));
     return { index: isAlongSource ? indexOf(index, lineIndex) : indexOf(lineIndex, index), gate, sharedIndex };
   });
 }
 
-/** Loads a unit of the source into shared memory. All its loads come before the first write, so that they can be one. */
-function loadUnit(
+/** Loads units of the source into shared memory. All loads come before the first write, so that they are under way together. */
+function loadUnits(
   { k, lowering }: SquareKernel,
-  unit: readonly MovedElement[],
+  units: readonly (readonly MovedElement[])[],
   loadsAt: (index: readonly IndexExpr[]) => FoundLoad[],
   arrays: readonly number[],
 ): void {
-  const values = unit.map(({ index, gate }) =>
+  const elements = units.flat();
+  const values = elements.map(({ index, gate }) =>
     loadsAt(index).map((load) => lowering.element(load.node, load.index, gate).value),
   );
-  unit.forEach(({ sharedIndex }, c) => {
+  elements.forEach(({ sharedIndex }, c) => {
     arrays.forEach((array, which) => {
       k.set(array, sharedIndex, values[c][which]);
     });
@@ -180,9 +205,22 @@ function storeUnit(
   for (const { to, value, gate } of stores) k.store(target, to, value, false, gate);
 }
 
+/** How many squares a workgroup moves at once: as many as divide the axis and leave room for a second workgroup. */
+function squaresAtOnce(group: Group, axes: TransposedAxes, sharedBytes: number): number {
+  const { node, to } = axes;
+  const space = new IndexSpace();
+  const index = node.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
+  const isLoaded = (each: Node) => each.storage !== null || (each !== group.results[0].node && group.isLoaded(each));
+  const loads = loadsOf(space, node, index, isLoaded);
+  const strided = stridedLoads(space, index, isLoaded, axes, sharedBytes);
+  const bytes = strided.reduce((sum, position) => sum + squareBytes(loads[position].node), 0);
+  const fits = (count: number) => node.shape[to] % (SIDE * count) === 0 && 2 * count * bytes <= sharedBytes;
+  return SQUARES_AT_ONCE.find(fits) ?? 1;
+}
+
 /** Loads with a large stride, to send through shared memory, as many as fit: positions among the loads of an element. */
 function stridedLoads(
-  lowering: Lowering,
+  space: IndexSpace,
   index: readonly IndexExpr[],
   isLoaded: (node: Node) => boolean,
   { node: result, from, to }: TransposedAxes,
@@ -191,7 +229,7 @@ function stridedLoads(
   const own = new Set(index.flatMap((part) => [...atomsOf(part)]));
   const strides = loadStrides(result, isLoaded);
   let bytes = 0;
-  return loadsOf(lowering.space, result, index, isLoaded).flatMap(({ node, index: at, isGated }, position) => {
+  return loadsOf(space, result, index, isLoaded).flatMap(({ node, index: at, isGated }, position) => {
     // An index that is itself loaded is not known beforehand, and under a gate it may be out of range.
     const isKnown = at.every((part) => [...atomsOf(part)].every((atom) => own.has(atom)));
     const each = strides[position];
@@ -207,7 +245,7 @@ function stridedLoads(
 function throughCache(group: Group, axes: TransposedAxes, name: string, settings: ElementSettings): LoweredKernel {
   const { node: result, from, to } = axes;
   const [sourceExtent, resultExtent] = [result.shape[from], result.shape[to]];
-  const { rows, at } = squares(axes);
+  const { rows, at } = squares(axes, 1);
   const k = new KernelBuilder(`${name} transposed`, rows);
   k.isRepeating = true;
   const lowering = new Lowering(k, group, settings);

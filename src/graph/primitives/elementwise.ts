@@ -262,7 +262,7 @@ export const rsqrt = elementwise("rsqrt", 1, {
   oracle: (x) => 1 / Math.sqrt(x),
   slopes: [(g, t, node) => g.mul(t, g.div(g.mul(node, -0.5), node.inputs[0]))],
   domain: [0, 100],
-  lower: (k, [x]) => k.div(oneLike(k, x), k.sqrt(x)),
+  lower: (k, [x]) => k.math("rsqrt", x),
 });
 
 export const floor = rounding("floor", "floor", Math.floor);

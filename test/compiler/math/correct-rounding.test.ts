@@ -56,6 +56,23 @@ test("reciprocals of numbers from 1 to 2 round correctly", () => {
   }
 });
 
+test("reciprocals of f64 from 1 to 2 round correctly, near halves between two floats, too", () => {
+  const k = makeEvaluator({ rootAndQuotientError: disturbed("f64") });
+  const random = randomFloats("f64", 11);
+  const ends = Array.from({ length: 500 }, (_, i) => [1 + i * 2 ** -52, 2 - i * 2 ** -52]).flat();
+  let halves = 0;
+  for (const b of [...ends, ...Array.from({ length: 100_000 }, () => random.between(1, 2))]) {
+    const rarely: typeof k.rarely = (condition, usual, compute) => {
+      halves += condition.value;
+      return condition.value ? compute() : usual;
+    };
+    const { value } = reciprocalOfUnit({ ...k, rarely }, k.constant("f64", b), "f64");
+    assert(same(value, 1 / b), `1 / ${b} gave ${value}, not ${1 / b}`);
+  }
+  // 1 / (1 + ε) = 1 - ε + ε² - …: halves, but for what no sum of two floats shows.
+  assert.ok(halves > 0 && halves < 400, `${halves}`);
+});
+
 test("division of operands far from the ends of the range rounds correctly, and below them by 1", () => {
   for (const type of types) {
     const k = makeEvaluator({ rootAndQuotientError: disturbed(type) });

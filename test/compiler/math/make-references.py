@@ -162,6 +162,11 @@ UNARY = {
         [uniform(-30, 30), logscale(-1074, 1023), near(1.0)],
         [*TINY, 27, -8],
     ),
+    "rsqrt": (
+        lambda x: 1 / mpmath.sqrt(x),
+        [uniform(0, 30), logscale(-1074, 1023, False), near(1.0, 4.0)],
+        [*[abs(x) for x in TINY], 4, 9],
+    ),
 }
 
 

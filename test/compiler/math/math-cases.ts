@@ -60,6 +60,7 @@ export const f32Oracles: Readonly<Record<MathFunctionName, (...args: number[]) =
   trigamma: compiled("trigamma", "f64"),
   cbrt: Math.cbrt,
   hypot: Math.hypot,
+  rsqrt: (x) => 1 / Math.sqrt(x),
 };
 
 /** The stretch of arguments where a function does its work: half of the samples fall here. */
@@ -95,6 +96,7 @@ export const interesting: Readonly<Record<MathFunctionName, readonly [number, nu
   trigamma: [-5, 10],
   cbrt: [-8, 8],
   hypot: [-4, 4],
+  rsqrt: [0, 8],
 };
 
 /** Special values, or pairs of them, then arguments of any bits and interesting ones in turn. */

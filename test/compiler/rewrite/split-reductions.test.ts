@@ -66,6 +66,15 @@ test("there are as many parts as the device has room for", () => {
   assert.equal(partsOf(g.sum(stored(2, 1000), [1])), WISH.parallelism / WISH.lanes / 2);
 });
 
+test("components that a thread computes together count as one, and chunks of equal lengths are preferred", () => {
+  const wish = { ...WISH, parallelism: 60 };
+  const partial = (node: Node) => split(node, wish).inputs[0]!.shape;
+  assert.deepEqual(partial(g.sum(g.neg(stored(10, 600, 3)), [1])), [6, 10, 3], "chunks come first");
+  assert.deepEqual(partial(g.sum(stored(10, 600, 3), [1])), [2, 10, 3], "what is only loaded is not computed together");
+  assert.deepEqual(partial(g.sum(g.neg(stored(10, 605, 3)), [1])), [5, 10, 3], "five divide 605");
+  assert.equal(isSplit(split(g.sum(g.neg(stored(600, 0)), [0]), wish)), true, "of no results, too");
+});
+
 test("a thread by itself has no less to do than what goes over the parts", () => {
   const {
     inputs: [partial],

@@ -37,6 +37,7 @@ function groupOf(
     statements: [...survey.nodes.keys()].reduce((sum, each) => sum + statementsOf(each), 0),
     bytesMoved: [...survey.loads.keys(), result].reduce((sum, each) => sum + bytesOf(each), 0),
     costOf: () => 0,
+    rowsTogether: 1,
     isPlain: survey.reductions.length === 0,
   };
   return { kind: "group", sibling };

@@ -45,6 +45,25 @@ describeOnTensorDevices("transposes in squares", (device) => {
         ),
     );
 
+  for (const [sharedBytes, extent, atOnce] of [
+    [49152, 256, 4],
+    [49152, 192, 2],
+    [49152, 160, 1],
+    [32768, 256, 2],
+    [16384, 256, 1],
+  ] as const) {
+    const title = `${atOnce} squares at once of ${extent} numbers with ${sharedBytes} bytes to share`;
+    if (device === "cpu") continue;
+    test(title, () => {
+      const own = withTiles(device, { kind: "shared", sharedBytes });
+      const x = sample([extent, 128], 3);
+      const result = tensorOn(own, x, "f32").permute().add(0);
+      const [step] = kernelsOf(own.plan([result.node]).steps);
+      assert.equal(step!.kernel.rows, (128 / 32) * (extent / 32 / atOnce));
+      expectTensor(result, permuted(x, [1, 0]), "f32", {});
+    });
+  }
+
   for (const [m, n] of [
     [128, 128],
     [192, 100],
