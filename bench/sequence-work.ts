@@ -4,7 +4,7 @@
  * functions at a small size, and at full size by the peers (bench/peers/sequences.py), which start from the same hashes.
  */
 import { adam, type Moments, noMoments } from "../examples/mnist/adam.js";
-import { type DType, grad, jit, ones, scan, type Tensor, tree, valueAndGrad, zeros } from "../src/index.js";
+import { attention, type DType, grad, jit, ones, scan, type Tensor, tree, valueAndGrad, zeros } from "../src/index.js";
 import { causalAttention } from "./contraction-work.js";
 import { isClose } from "./results.js";
 import {
@@ -93,7 +93,8 @@ function block(x: Tensor, p: Block, heads: number, dtype: DType): Tensor {
     .reshape(batch, tokens, 3, heads, width / heads)
     .permute(2, 0, 3, 1, 4);
   const [q, k, v] = [0, 1, 2].map((part) => parts.at(part)) as [Tensor, Tensor, Tensor];
-  const seen = causalAttention(q, k, v).permute(0, 2, 1, 3).reshape(batch, tokens, width);
+  const attended = dtype === "f32" ? causalAttention(q, k, v) : attention(q, k, v, { causal: true });
+  const seen = attended.permute(0, 2, 1, 3).reshape(batch, tokens, width);
   const between = x.add(dense(seen, p.output, p.outputBiases));
   const hidden = gelu(dense(layerNorm(between, p.gain2, p.bias2), p.up, p.upBiases));
   return between.add(dense(hidden, p.down, p.downBiases));
