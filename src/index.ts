@@ -1,6 +1,19 @@
 /** `pumice`: tensors on any GPU. What is exported here is the public surface. */
 export type { Complex, DType, Scalar, ScalarOf, TypedArrayOf } from "./core/dtype.js";
-export * from "./core/errors.js";
+export {
+  ArgumentError,
+  DeviceError,
+  DeviceLostError,
+  DisposedError,
+  DTypeError,
+  FormatError,
+  OutOfMemoryError,
+  PumiceError,
+  ShapeError,
+  SizeMismatchError,
+  TraceError,
+  UnsupportedError,
+} from "./core/errors.js";
 export type { Shape } from "./core/shape.js";
 export { newAxis, type Slice } from "./core/slice.js";
 export { version } from "./core/version.js";

@@ -76,7 +76,8 @@ const products: Calls = {
   einsum: () => pumice.einsum("ij,jk->ik", m(), m()),
   inner: () => pumice.inner(v(), v()),
   kron: () => pumice.kron(m(), m()),
-  matmul: () => pumice.matmul(m(), m()),
+  matmul: () => pumice.matmul(m(), m(), { precision: "high" }),
+  matmulPrecision: () => pumice.matmulPrecision(),
   outer: () => pumice.outer(v(), v()),
   tensordot: () => pumice.tensordot(m(), m(), 1),
   vdot: () => pumice.vdot(v(), v()),
@@ -95,6 +96,7 @@ const devices: Calls = {
   profile: async () => (await pumice.profile(() => v().add(1).dataSync(), { device: "cpu" })).toString(),
   scope: () => pumice.scope(() => v().add(1)),
   setDefaultDevice: () => pumice.setDefaultDevice("cpu"),
+  setMatmulPrecision: () => pumice.setMatmulPrecision("highest"),
   withDevice: () => pumice.withDevice("cpu", () => v()),
 };
 
