@@ -9,8 +9,10 @@ import type { Operand, Rows, Sums, Tiles } from "./tiles.js";
 
 /** Lanes of a kernel, which are one vector. */
 export const VECTOR_LANES = 4;
-/** Rows of a tile, and vectors of columns. */
-export const VECTOR_ROWS = 4;
+/** Rows of a tile: streamed rows come from afar once for all of them. And those of them that are in registers at once. */
+export const VECTOR_ROWS = 16;
+const GROUP = 4;
+/** Vectors of columns. */
 const COLUMN_VECTORS = 2;
 /** Vectors of sums that are added to at once. */
 const SUM_VECTORS = 2;
@@ -78,29 +80,32 @@ export class VectorTiles implements Tiles<RowsInMemory> {
   }
 
   products(resident: RowsInMemory, streamed: RowsInMemory): readonly Value[] {
-    const byVector = Array.from({ length: COLUMN_VECTORS }, (_, c) => this.productsWith(resident, streamed, c));
-    return Array.from({ length: this.rows }, (_, r) => byVector.map((vector) => vector[r])).flat();
+    const groups = Array.from({ length: this.rows / GROUP }, (_, group) => group * GROUP);
+    return groups.flatMap((first) => {
+      const byVector = Array.from({ length: COLUMN_VECTORS }, (_, c) => this.productsOf(resident, first, streamed, c));
+      return Array.from({ length: GROUP }, (_, r) => byVector.map((vector) => vector[r])).flat();
+    });
   }
 
-  /** The products of all rows with the columns of one vector. */
-  private productsWith(resident: RowsInMemory, streamed: RowsInMemory, vector: number): readonly Value[] {
-    const { k, rows, type } = this;
+  /** The products of the rows of a group, from `first` on, with the columns of one vector. */
+  private productsOf(resident: RowsInMemory, first: number, streamed: RowsInMemory, vector: number): readonly Value[] {
+    const { k, type } = this;
     const { width } = resident.rows;
     const step = (column: Value, sums: readonly Value[], isLast: boolean) => {
-      const left = Array.from({ length: rows }, (_, r) => resident.vector(r, column, isLast));
+      const left = Array.from({ length: GROUP }, (_, r) => resident.vector(first + r, column, isLast));
       const right = Array.from({ length: VECTOR_LANES }, (_, c) =>
         streamed.vector(vector * VECTOR_LANES + c, column, isLast),
       );
       return sums.map((sum, at) => k.mulAdd(left[Math.floor(at / VECTOR_LANES)], right[at % VECTOR_LANES], sum));
     };
     const whole = Math.floor(width / VECTOR_LANES);
-    const zeros = new Array<Value>(rows * VECTOR_LANES).fill(k.constant(type, 0));
+    const zeros = new Array<Value>(GROUP * VECTOR_LANES).fill(k.constant(type, 0));
     const most = k.loop(whole, zeros, (round, sums) =>
       step(k.binary("mul", round, k.constant("i32", VECTOR_LANES)), sums, false),
     );
     const sums = width % VECTOR_LANES === 0 ? most : step(k.constant("i32", whole * VECTOR_LANES), most, true);
     const added = sums.map((sum) => k.combineLanes("add", sum));
-    return Array.from({ length: rows }, (_, r) =>
+    return Array.from({ length: GROUP }, (_, r) =>
       added
         .slice(r * VECTOR_LANES, (r + 1) * VECTOR_LANES)
         .reduce((others, own, c) => k.select(k.compare("eq", k.lane, k.constant("i32", c)), own, others)),
@@ -131,7 +136,9 @@ export class VectorTiles implements Tiles<RowsInMemory> {
       for (let r = 0; r < rows; r++) k.set(array, place(r, column), k.constant(type, 0));
       return [];
     });
+    /** Adds to some vectors of the rows of a group. */
     const addTo = (
+      group: readonly number[],
       first: Value,
       count: number,
       factors: readonly Value[] | null,
@@ -140,19 +147,19 @@ export class VectorTiles implements Tiles<RowsInMemory> {
     ) => {
       const at = Array.from({ length: count }, (_, v) => k.binary("add", first, i(v * VECTOR_LANES)));
       let sums = at.map((column) =>
-        Array.from({ length: rows }, (_, r) => {
+        group.map((r) => {
           const sum = k.get(array, place(r, column));
           return factors ? k.binary("mul", sum, factors[r]) : sum;
         }),
       );
       for (let c = 0; c < columns; c++) {
         const values = at.map((column) => streamed.vector(c, column, isLast));
-        const weights = Array.from({ length: rows }, (_, r) => k.get(this.weights, i(r * columns + c)));
+        const weights = group.map((r) => k.get(this.weights, i(r * columns + c)));
         sums = sums.map((own, v) => own.map((sum, r) => k.mulAdd(weights[r], values[v], sum)));
       }
       sums.forEach((own, v) => {
         own.forEach((sum, r) => {
-          k.set(array, place(r, at[v]), sum);
+          k.set(array, place(group[r], at[v]), sum);
         });
       });
     };
@@ -162,11 +169,16 @@ export class VectorTiles implements Tiles<RowsInMemory> {
         const full = Math.floor(width / VECTOR_LANES);
         const turns = Math.floor(full / SUM_VECTORS);
         const step = SUM_VECTORS * VECTOR_LANES;
-        k.loop(turns, [], (turn) => {
-          addTo(k.binary("mul", turn, i(step)), SUM_VECTORS, factors, streamed, false);
-          return [];
-        });
-        for (let v = turns * SUM_VECTORS; v < vectors; v++) addTo(i(v * VECTOR_LANES), 1, factors, streamed, v >= full);
+        for (let first = 0; first < rows; first += GROUP) {
+          const group = Array.from({ length: GROUP }, (_, r) => first + r);
+          k.loop(turns, [], (turn) => {
+            addTo(group, k.binary("mul", turn, i(step)), SUM_VECTORS, factors, streamed, false);
+            return [];
+          });
+          for (let v = turns * SUM_VECTORS; v < vectors; v++) {
+            addTo(group, i(v * VECTOR_LANES), 1, factors, streamed, v >= full);
+          }
+        }
         return [];
       },
       each: (_, visit) => {
