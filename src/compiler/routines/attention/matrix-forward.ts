@@ -2,8 +2,8 @@
  * Attention on matrix units (forward.ts says what is computed, matrix-tiles.ts how). Keys and values are loaded a tile ahead.
  *
  * Sums in fragments cannot be scaled where they are. They are scaled only when some row's largest score has grown by more than
- * GROWTH since they were last: until then weights are relative to an older maximum, and at most 2^GROWTH (Zadouri et al.,
- * FlashAttention-4, 2026). Scores are in units of log 2: powers of two are cheap.
+ * GROWTH since they were last: until then weights are relative to an older maximum, and at most 2^GROWTH, as in
+ * FlashAttention-4. Scores are in units of log 2: powers of two are cheap.
  */
 import type { ElementSettings } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
