@@ -10,7 +10,6 @@ import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import { finishAtExit, listDevices, openEngine } from "../engines/vulkan/open.js";
 import { type DeviceType, isSoftware } from "../engines/vulkan/plan.js";
-import { mayConvertBrain } from "../engines/vulkan/switches.js";
 import { copyKernel } from "../spirv/copy-kernel.js";
 import { floatControlsOf } from "../spirv/float-controls.js";
 import { Backend } from "./backend.js";
@@ -73,9 +72,6 @@ export function openVulkan(id: string, index: number) {
 /** Multiprocessors by kind of device. Vulkan does not report their number; a guess is enough to choose tiles. */
 const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
 
-/** NVIDIA's number among vendors. */
-const NVIDIA = 0x10de;
-
 /** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
 const SHUFFLE = 0x10;
 
@@ -101,8 +97,6 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
     },
     atomicFloats: [...(hasAtomic(32) ? (["f32"] as const) : []), ...(hasAtomic(64) ? (["f64"] as const) : [])],
     fragments: fragmentsOf(properties, features),
-    // Vulkan leaves the rounding open; the instruction of NVIDIA's GPUs rounds to nearest even.
-    convertsBrain: features.includes("shaderBFloat16Type") && properties.vendorId === NVIDIA && mayConvertBrain(),
   };
 }
 

@@ -230,8 +230,6 @@ export interface Kernel {
   readonly size: number;
   /** Some elements are stored by several rows, with the same value. Such a kernel must not load from buffers it stores to. */
   readonly isRepeating: boolean;
-  /** Values that are others rounded to bf16, written out in arithmetic: a target may have an instruction for it. */
-  readonly brains?: ReadonlyMap<Value, Value>;
   /** It runs only if the first element of this buffer, of i32, is this value. */
   readonly gate?: { readonly buffer: number; readonly value: number };
 }

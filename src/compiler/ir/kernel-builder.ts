@@ -71,11 +71,10 @@ export class KernelBuilder {
     if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
     const { name, rows, lanes, buffers, arrays, fragments, subgroupSize, isRepeating } = this;
     const held = fragments.length > 0 ? { fragments, subgroupSize } : {};
-    const brains = new Map(
-      [...this.roundings].flatMap(([value, { from, to }]) => (to === "bf16" ? [[value, from]] : [])),
+    return withBody(
+      { name, rows, lanes, buffers, arrays, ...held, isRepeating },
+      (this.regions[0] as Region).statements,
     );
-    const kernel = { name, rows, lanes, buffers, arrays, ...held, isRepeating, ...(brains.size > 0 && { brains }) };
-    return withBody(kernel, (this.regions[0] as Region).statements);
   }
 
   // ------------------------------------------------------------------------------------------------ memory

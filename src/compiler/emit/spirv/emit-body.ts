@@ -21,7 +21,7 @@ import { planLoop } from "../../ir/loop-rounds.js";
 import { combineLanes, type Lanes } from "./combine-lanes.js";
 import { binary, compute } from "./emit-value.js";
 import type { Fragments } from "./fragments.js";
-import { narrow, roundedByDevice, valueType, widen } from "./stored-elements.js";
+import { narrow, valueType, widen } from "./stored-elements.js";
 import type { WideAccesses } from "./wide-accesses.js";
 
 /** Shared memory of one value per lane. Exchanges alternate between two, so that one barrier each is enough. */
@@ -75,7 +75,6 @@ export class BodyEmitter {
     private readonly zeroBits: Value | null,
     private readonly loopStyle: LoopStyle,
     /** The device converts to bf16. */
-    private readonly convertsBrain: boolean,
   ) {
     this.lane = lanes.own;
   }
@@ -150,7 +149,7 @@ export class BodyEmitter {
     const { f, m } = this;
     const [{ buffer, index }] = run;
     const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
-    const parts = run.map(({ value }) => narrow(f, m, this.get(value), dtype, this.convertsBrain));
+    const parts = run.map(({ value }) => narrow(f, m, this.get(value), dtype));
     const place = this.memory.vectors[buffer] as Ref;
     place.store(f.shiftRight(this.get(index), Math.log2(run.length)), f.vector(...parts));
   }
@@ -280,10 +279,7 @@ export class BodyEmitter {
   private store({ buffer, index, value }: StoreStatement): void {
     const { f, m } = this;
     const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
-    (this.memory.buffers[buffer] as Ref).store(
-      this.get(index),
-      narrow(f, m, this.get(value), dtype, this.convertsBrain),
-    );
+    (this.memory.buffers[buffer] as Ref).store(this.get(index), narrow(f, m, this.get(value), dtype));
   }
 
   /**
@@ -394,8 +390,6 @@ export class BodyEmitter {
   }
 
   private compute(value: IRValue): Value {
-    const unrounded = this.convertsBrain ? this.kernel.brains?.get(value) : undefined;
-    if (unrounded) return roundedByDevice(this.f, this.m, this.get(unrounded));
     // Also for selects, comparisons and casts: their results become operands of arithmetic.
     const operands = value.args.map((arg) => this.hidden(arg) ?? this.get(arg));
     return compute(this.f, this.m, value, operands, () => this.fetched(value, operands));

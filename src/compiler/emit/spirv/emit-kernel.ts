@@ -40,8 +40,6 @@ export interface EmissionOptions {
   readonly maxLoopRounds?: number;
   /** In kernels of more statements the driver is told not to unroll loops, which could take it minutes. */
   readonly maxUnrolledSize?: number;
-  /** The device converts f32 to bf16, to nearest even, in one instruction. */
-  readonly convertsBrain?: boolean;
 }
 
 /** The vector accesses of a kernel. */
@@ -85,8 +83,7 @@ export function emitSpirv(kernel: Kernel, options: EmissionOptions = {}): Uint32
         ...(kernel.size > (options.maxUnrolledSize ?? Infinity) ? { unroll: false } : {}),
       };
       const fragments = fragmentsOf(f);
-      const brain = options.convertsBrain === true;
-      const body = new BodyEmitter(m, f, kernel, memory, fragments, row, lanes, sharedFor, zeros, loops, brain);
+      const body = new BodyEmitter(m, f, kernel, memory, fragments, row, lanes, sharedFor, zeros, loops);
       const write = () => body.statements(kernel.body);
       if (kernel.gate) f.if(f.equal(buffers[kernel.gate.buffer].load(0), kernel.gate.value), write);
       else write();

@@ -66,8 +66,8 @@ export function widen(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DTy
   }
 }
 
-/** A value as an element of memory. `convertsBrain`: the device converts to bf16, to nearest even. */
-export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DType, convertsBrain: boolean): Value {
+/** A value as an element of memory. */
+export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DType): Value {
   switch (dtype) {
     case "bool":
       return f.convert(f.select(x, m.constant(m.u32, 1), m.constant(m.u32, 0)), m.u8);
@@ -86,16 +86,11 @@ export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DT
     case "f16":
       return f.convert(m.roundingOf(16) === "RTE" ? x : roundToHalf(f, m, x), m.f16);
     case "bf16":
-      return convertsBrain ? f.bitcast(f.convert(x, m.bf16), m.u16) : f.convert(roundToBrain(f, m, x), m.u16);
+      // By arithmetic: Vulkan leaves the rounding of a conversion open, and that of an H200 truncates.
+      return f.convert(roundToBrain(f, m, x), m.u16);
     default:
       return x;
   }
-}
-
-/** An f32 rounded to bf16 by the device. Its bits are shifted back: a driver might take two conversions for none. */
-export function roundedByDevice(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {
-  const bits = f.convert(f.bitcast(f.convert(x, m.bf16), m.u16), m.u32);
-  return f.bitcast(f.shiftLeft(bits, 16), m.f32);
 }
 
 /** Rounded to nearest even, where the driver may choose how it converts: see elements/narrow-floats.ts. */

@@ -30,8 +30,6 @@ export interface GpuDescription {
   readonly atomicFloats: readonly IRType[];
   /** Products of fragments that its matrix units compute, the best first; none where it has no units, or none that we use. */
   readonly fragments: readonly FragmentShape[];
-  /** It converts f32 to bf16, to nearest even. */
-  readonly convertsBrain?: boolean;
 }
 
 /**
@@ -67,12 +65,11 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
 }
 
 export function spirvTarget(gpu: GpuDescription, profile: TargetProfile = spirvProfile(gpu)): Target {
-  const { floatControls, subgroupSize, atomicFloats, maxColumns, convertsBrain } = gpu;
+  const { floatControls, subgroupSize, atomicFloats, maxColumns } = gpu;
   const emission: EmissionOptions = {
     floatControls,
     subgroupSize,
     atomicFloats,
-    ...(convertsBrain && { convertsBrain }),
     ...(gpu.isSoftware ? SOFTWARE : HARDWARE),
   };
   return {
