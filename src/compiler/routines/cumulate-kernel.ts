@@ -2,10 +2,9 @@
  * The kernel of running totals (cumulate.ts plans them). It goes through one chunk of one row and stores the total at every
  * element, or only the chunk's total.
  *
- * Rows along memory (no axes inside) are shared by the lanes of a workgroup: a lane takes some neighbours at a time, and
- * the lanes' totals are cumulated among them in groups of lanes (lane-sums.ts), those of few lanes or of segments by doubling
- * distances (Hillis and Steele 1986). Rows of another axis get one thread each: neighbouring threads then read neighbours in
- * memory.
+ * Rows along memory (no axes inside) are shared by the lanes of a workgroup: a lane takes four neighbours at a time, and
+ * the lanes' totals are cumulated among them by doubling distances (Hillis and Steele 1986). Rows of another axis get one
+ * thread each: neighbouring threads then read neighbours in memory.
  */
 import type { DType } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
@@ -15,7 +14,9 @@ import type { PlainScalar } from "../../graph/reduction.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements/elements.js";
 import type { CombineOp, Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
-import { LEAST_LANES, laneSums } from "./lane-sums.js";
+
+/** Neighbours that one lane takes at a time. */
+export const PER_LANE = 4;
 
 /** One call of cumulate: the operation, its operand and its options. */
 export interface Cumulation {
@@ -33,8 +34,6 @@ export interface Cut {
   readonly chunks: number;
   readonly chunkLength: number;
   readonly lanes: number;
-  /** Neighbours that one lane takes at a time. */
-  readonly perLane: number;
 }
 
 export interface Role {
@@ -154,12 +153,12 @@ function cumulateAlone(chunk: ChunkKernel): void {
 function totalOverLanes(chunk: ChunkKernel, combineOp: CombineOp): void {
   const { k, task, cut, buffers, first, combine, nothing } = chunk;
   const i = (value: number) => k.constant("i32", value);
-  const tile = cut.lanes * cut.perLane;
+  const tile = cut.lanes * PER_LANE;
   const spread = k.binary("add", first, k.lane);
   const [sum] = k.loop(cut.chunkLength / tile, pack(nothing), (round, state) => {
     const base = k.binary("add", spread, k.binary("mul", round, i(tile)));
     let total = unpack(task, state);
-    for (let j = 0; j < cut.perLane; j++) {
+    for (let j = 0; j < PER_LANE; j++) {
       total = combine(total, readTotal(chunk, k.binary("add", base, i(j * cut.lanes))).total);
     }
     return pack(total);
@@ -168,25 +167,25 @@ function totalOverLanes(chunk: ChunkKernel, combineOp: CombineOp): void {
   k.store(buffers.target, k.row, wrap(k, task.dtype, all), true);
 }
 
-/** The lanes of a workgroup go through the chunk, each with `perLane` neighbours per round. */
+/** The lanes of a workgroup go through the chunk, each with PER_LANE neighbours per round. */
 function cumulateOverLanes(chunk: ChunkKernel): void {
   const { k, task, cut, role, first, combine } = chunk;
   const i = (value: number) => k.constant("i32", value);
-  const tile = cut.lanes * cut.perLane;
+  const tile = cut.lanes * PER_LANE;
   const writesEach = role.stores !== "totals";
   const carry = startTotal(chunk);
-  const mine = k.binary("add", first, k.binary("mul", k.lane, i(cut.perLane)));
-  const beforeLane = totalsBeforeLanes(chunk);
+  const mine = k.binary("add", first, k.binary("mul", k.lane, i(PER_LANE)));
   const last = k.loop(cut.chunkLength / tile, pack(carry), (round, state) => {
     const before = unpack(task, state);
     const base = k.binary("add", mine, k.binary("mul", round, i(tile)));
-    const items = Array.from({ length: cut.perLane }, (_, j) => readTotal(chunk, k.binary("add", base, i(j))));
+    const items = Array.from({ length: PER_LANE }, (_, j) => readTotal(chunk, k.binary("add", base, i(j))));
     const sums: Total[] = [];
     for (const { total } of items) {
       sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
     }
-    const { earlier, all } = beforeLane(sums[cut.perLane - 1] as Total);
+    const upToLane = cumulateLanes(chunk, sums[PER_LANE - 1] as Total);
     if (writesEach) {
+      const earlier = fromLane(chunk, upToLane, laneBefore(k, 1));
       const prefix = choose(k, k.compare("gt", k.lane, i(0)), combine(before, earlier), before);
       items.forEach(({ total, isInside, index }, j) => {
         const previous = j === 0 ? prefix : combine(prefix, sums[j - 1] as Total);
@@ -194,35 +193,9 @@ function cumulateOverLanes(chunk: ChunkKernel): void {
         writeTotal(chunk, index, shownTotal(chunk, previous, total, sum), false, isInside);
       });
     }
-    return pack(combine(before, all));
+    return pack(combine(before, fromLane(chunk, upToLane, i(cut.lanes - 1))));
   });
   if (!writesEach) writeTotal(chunk, k.row, unpack(task, last), true, null);
-}
-
-/** From a lane's total to that of the lanes before it, which the first lane does not use, and of all lanes. */
-function totalsBeforeLanes(chunk: ChunkKernel): (own: Total) => { readonly earlier: Total; readonly all: Total } {
-  const { k, task, cut, combine } = chunk;
-  // Groups combine more often, which pays where it is one instruction.
-  if (task.hasSegments || cut.lanes < LEAST_LANES || !runningTotal(task.op).combineOp) {
-    return (own) => {
-      const upToLane = cumulateLanes(chunk, own);
-      return {
-        earlier: fromLane(chunk, upToLane, laneBefore(k, 1)),
-        all: fromLane(chunk, upToLane, k.constant("i32", cut.lanes - 1)),
-      };
-    };
-  }
-  const total = (value: Value): Total => unpack(task, [value]);
-  const sums = laneSums(k, cut.lanes, {
-    neutral: k.constant(computeType(task.dtype), runningTotal(task.op).neutral(task.dtype)),
-    combine: (earlier, later) => combine(total(earlier), total(later)).value.value,
-  });
-  return (own) => {
-    // All lanes have read the sums of the round before.
-    k.barrier();
-    const { before, all } = sums(own.value.value);
-    return { earlier: total(before), all: total(all) };
-  };
 }
 
 /** Each lane's total, cumulated over the lanes up to it by doubling distances. */

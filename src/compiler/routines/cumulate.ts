@@ -13,7 +13,7 @@ import { computeType, type ElementSettings } from "../elements/elements.js";
 import { axisNames } from "../print/formula.js";
 import type { TargetProfile } from "../target/profile.js";
 import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
-import { type Cumulation, type Cut, cumulateKernel, type Role, sizesOf } from "./cumulate-kernel.js";
+import { type Cumulation, type Cut, cumulateKernel, PER_LANE, type Role, sizesOf } from "./cumulate-kernel.js";
 
 /** Rows along memory shorter than this are one thread's work. */
 const MIN_LANE_ROW = 48;
@@ -55,7 +55,7 @@ export function planCumulate(task: Cumulation, profile: TargetProfile, settings:
   const before = kinds.map((_, i) => temporary(kinds.length + i));
   // The totals lie in the order in which the chunks are cumulated.
   const ofTotals: Cumulation = { ...task, dtype: wide, shape, isReverse: false, isExclusive: true };
-  const tile = cut.lanes === 1 ? 1 : cut.lanes * cut.perLane;
+  const tile = cut.lanes === 1 ? 1 : cut.lanes * PER_LANE;
   const whole: Cut = { ...cut, chunks: 1, chunkLength: Math.ceil(cut.chunks / tile) * tile };
   const step = (of: Cumulation, by: Cut, role: Role, buffers: readonly RoutineBuffer[]): RoutineStep => ({
     kernel: cumulateKernel(of, by, role, settings),
@@ -72,22 +72,22 @@ export function planCumulate(task: Cumulation, profile: TargetProfile, settings:
   };
 }
 
-function cutInto(task: Cumulation, { maxLanes, runningPerLane: perLane }: TargetProfile): Cut {
+function cutInto(task: Cumulation, { maxLanes }: TargetProfile): Cut {
   const { outer, extent, inner } = sizesOf(task);
   const isShared = maxLanes > 1 && inner === 1 && extent >= MIN_LANE_ROW;
   if (isShared) {
     let lanes = 32;
-    while (lanes < maxLanes && lanes * perLane < extent) lanes *= 2;
-    const tile = lanes * perLane;
+    while (lanes < maxLanes && lanes * PER_LANE < extent) lanes *= 2;
+    const tile = lanes * PER_LANE;
     const chunks = Math.max(1, Math.min(Math.ceil(extent / (4 * tile)), Math.floor(4096 / Math.max(1, outer))));
     const chunkLength = Math.ceil(extent / chunks / tile) * tile;
-    return { lanes, perLane, chunkLength, chunks: Math.max(1, Math.ceil(extent / chunkLength)) };
+    return { lanes, chunkLength, chunks: Math.max(1, Math.ceil(extent / chunkLength)) };
   }
   const [threads, shortest] = maxLanes > 1 ? [65536, 64] : [64, 16384];
   const rows = Math.max(1, outer * inner);
   const chunks = Math.max(1, Math.min(512, Math.floor(threads / rows), Math.floor(extent / shortest)));
   const chunkLength = Math.max(1, Math.ceil(extent / chunks));
-  return { lanes: 1, perLane: 1, chunkLength, chunks: Math.max(1, Math.ceil(extent / chunkLength)) };
+  return { lanes: 1, chunkLength, chunks: Math.max(1, Math.ceil(extent / chunkLength)) };
 }
 
 /** The kernel's formula, as `out[i, j] = sum over k <= j of a[i, k]`. Chunks run in the direction of the totals. */

@@ -17,23 +17,16 @@ export const laneSumsWords = (lanes: number): number => lanes + lanes / GROUP;
 /** The total of a value over the lanes before this one, and over all. */
 export type LaneSums = (value: Value) => { readonly before: Value; readonly all: Value };
 
-/** How values are combined: sums of i32 unless told. Combining with `neutral` changes nothing. */
-interface Combination {
-  readonly neutral: Value;
-  combine(earlier: Value, later: Value): Value;
-}
-
 /**
  * Adds up values over lanes. A few lanes add up groups of lanes; then each lane adds the groups before its own and the lanes
  * of its group before it. That takes two barriers, and a third must stand between two calls.
  */
-export function laneSums(k: KernelBuilder, lanes: number, given?: Combination): LaneSums {
+export function laneSums(k: KernelBuilder, lanes: number): LaneSums {
   const i = (value: number) => k.constant("i32", value);
   const add = (a: Value, b: Value) => k.binary("add", a, b);
-  const { neutral, combine } = given ?? { neutral: i(0), combine: add };
   const groups = lanes / GROUP;
-  const values = k.array(neutral.type, lanes);
-  const sums = k.array(neutral.type, groups);
+  const values = k.array("i32", lanes);
+  const sums = k.array("i32", groups);
   const group = k.binary("shr", k.lane, i(Math.log2(GROUP)));
   const within = k.binary("and", k.lane, i(GROUP - 1));
   const many = (array: number, first: Value, count: number) =>
@@ -43,13 +36,13 @@ export function laneSums(k: KernelBuilder, lanes: number, given?: Combination): 
     k.set(values, k.lane, value);
     k.barrier();
     k.when(k.compare("lt", k.lane, i(groups)), () => {
-      k.set(sums, k.lane, ofGroup(k.lane).reduce(combine));
+      k.set(sums, k.lane, ofGroup(k.lane).reduce(add));
       return [];
     });
     k.barrier();
     const found = many(sums, i(0), groups);
-    const earlier = found.map((sum, g) => k.select(k.compare("gt", group, i(g)), sum, neutral));
-    const fellows = ofGroup(group).map((x, j) => k.select(k.compare("gt", within, i(j)), x, neutral));
-    return { before: [...earlier, ...fellows].reduce(combine), all: found.reduce(combine) };
+    const earlier = found.map((sum, g) => k.select(k.compare("gt", group, i(g)), sum, i(0)));
+    const fellows = ofGroup(group).map((x, j) => k.select(k.compare("gt", within, i(j)), x, i(0)));
+    return { before: [...earlier, ...fellows].reduce(add), all: found.reduce(add) };
   };
 }

@@ -40,8 +40,6 @@ export interface TargetProfile {
   readonly split: SplitProfile;
   /** Tiles of matrix products. */
   readonly tiles: TileProfile;
-  /** Neighbours that a lane takes at a time of a running total. */
-  readonly runningPerLane: number;
   /** Rules for sorting rows. */
   readonly sort: SortProfile;
 }
@@ -91,7 +89,6 @@ export const gpuProfile: TargetProfile = {
   // The limits that Vulkan guarantees; a device that offers more gets its own values.
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
   // The lanes wait for each other once for so many.
-  runningPerLane: 8,
   // On an H200 a single row of 4096 takes as long either way; with many rows the radix sort takes a quarter of the time.
   sort: { digitsFrom: 4096, lanes: 256, sharedBytes: 16384 },
 };
@@ -117,6 +114,5 @@ export const cpuProfile: TargetProfile = {
   runsAhead: false,
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastExtent: 65536 },
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
-  runningPerLane: 1,
   sort: { digitsFrom: 512, lanes: 1, sharedBytes: 0 },
 };
