@@ -88,7 +88,6 @@ export const gpuProfile: TargetProfile = {
   split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastExtent: 512 },
   // The limits that Vulkan guarantees; a device that offers more gets its own values.
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
-  // The lanes wait for each other once for so many.
   // On an H200 a single row of 4096 takes as long either way; with many rows the radix sort takes a quarter of the time.
   sort: { digitsFrom: 4096, lanes: 256, sharedBytes: 16384 },
 };
