@@ -1,11 +1,12 @@
 /** Which memory an element takes, and how far apart neighbours lie there. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadStrides, loadsOf, splitAxes } from "../../../src/compiler/schedule/loads.js";
+import { areVectors, loadStrides, loadsOf, splitAxes } from "../../../src/compiler/schedule/loads.js";
 import { IndexSpace } from "../../../src/core/index-expr.js";
 import type { Node } from "../../../src/graph/node.js";
 import { take, window } from "../../../src/graph/primitives/movement.js";
 import { g } from "../../../src/graph/vocabulary.js";
+import { windowNode } from "../../../src/graph/windows.js";
 import { make, stored, storedAs } from "../../support/nodes.js";
 
 const isStored = ({ storage }: Node): boolean => storage !== null;
@@ -81,4 +82,24 @@ test("axes that are split where they are loaded are those that divide", () => {
   const windows = make(window, [x], { axes: [1], size: [3], stride: [2], dilation: [1] });
   const [rows, counts, places] = windows.shape as [number, number, number];
   assert.deepEqual(splitAxes(g.reshape(windows, [rows, counts * places]), isStored), [false, true]);
+});
+
+test("vectors: neighbours from a multiple of the width on are neighbours in memory from such a multiple on", () => {
+  const vectors = (node: Node, axis: number, width = 4) => areVectors(node, isStored, axis, width);
+  const plain = stored(8, 12);
+  assert.ok(vectors(plain, 1));
+  assert.ok(!vectors(plain, 0), "a column");
+  assert.ok(!vectors(stored(8, 10), 1), "rows that do not begin at multiples");
+  assert.ok(vectors(g.permute(plain, [1, 0]), 0));
+  assert.ok(vectors(g.reshape(stored(2, 8, 12), [16, 12]), 1));
+  assert.ok(vectors(g.reshape(stored(4, 24), [8, 12]), 1), "an axis that is split at multiples");
+  assert.ok(!vectors(g.slice(stored(8, 16), [0, 1], [8, 12]), 1), "a slice from 1 on");
+  assert.ok(vectors(g.slice(stored(8, 16), [0, 4], [8, 12]), 1));
+  assert.ok(vectors(g.broadcast(stored(8, 1), [8, 12]), 1), "one element for all");
+  const windows = windowNode(
+    stored(1, 1, 12),
+    { axes: [2], size: [3], stride: [1], dilation: [1], padding: [[1, 1]] },
+    0,
+  );
+  assert.ok(!vectors(windows, 2), "places of a window lie one apart");
 });
