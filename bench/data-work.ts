@@ -282,7 +282,7 @@ export function nearest(device: string, queries: number, points: number, width: 
 
 const SOFTENING = 0.01;
 
-/** What each body is pulled by: Σ m·d / (d² + ε)^1.5 over all bodies, as one expression of [bodies, bodies, 3]. */
+/** The force on each body: Σ m·d / (d² + ε)^1.5 over all bodies, as one expression of [bodies, bodies, 3]. */
 export function bodies(device: string, count: number): Work {
   const places = uniform(device, [count, 3], 0);
   const masses = uniform(device, [count], 1);

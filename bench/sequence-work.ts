@@ -177,7 +177,7 @@ interface Lstm {
 function lstm({ fromInput, fromHidden, biases }: Lstm, inputs: Tensor): Tensor {
   const [, batch, width] = inputs.shape as [number, number, number];
   const start = zeros([batch, width], { device: inputs.device });
-  // What does not wait for the step before is one product for all steps.
+  // The part that does not depend on the previous step is one product for all steps.
   const given = inputs.matmul(fromInput).add(biases);
   const step = ([hidden, cell]: [Tensor, Tensor], x: Tensor): [[Tensor, Tensor], Tensor] => {
     const [input, forget, candidate, output] = x.add(hidden.matmul(fromHidden)).split(4, { axis: 1 });

@@ -241,7 +241,7 @@ export const probes = (size: number): number[] => [
 ];
 
 const MOST_REPEATS = 8;
-/** What takes longer hides the wait by itself. */
+/** Longer work hides the wait by itself. */
 const LONG_MS = 40;
 
 /**

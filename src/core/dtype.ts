@@ -260,7 +260,7 @@ export const positionDType = (count: number): "i32" | "i64" => (count > 2 ** 31 
 
 export const isFloat = (dtype: DType): boolean => DTYPES[dtype].kind === "float";
 
-/** What no number of a dtype is below or above: -∞ and ∞ of floats that have them, else the ends of the range. */
+/** The ends of a dtype's range: -∞ and ∞ of floats that have them, else the ends of the range. */
 export const lowestOf = (dtype: DType): number | bigint => (hasInfinity(dtype) ? -Infinity : DTYPES[dtype].min);
 export const highestOf = (dtype: DType): number | bigint => (hasInfinity(dtype) ? Infinity : DTYPES[dtype].max);
 

@@ -1,7 +1,7 @@
 /**
  * NumPy's .npy format, versions 1 to 3 (NEP 1): a magic string, a header that is a Python dict, and the elements. Reads
  * every dtype Pumice has, in either byte order and in either memory order; writes what np.save writes, byte for byte.
- * What NumPy has no name for is written as the ml_dtypes package writes it: bf16 as `<V2`, two opaque bytes, f8e4m3 and the
+ * Dtypes without a NumPy name are written as the ml_dtypes package writes it: bf16 as `<V2`, two opaque bytes, f8e4m3 and the
  * integers narrower than a byte as `<V1`, one byte each, f8e5m2 as `<f1`. `<V1` is read as f8e4m3 unless the caller knows better.
  * Object, string, date and structured arrays are refused. The io namespace and npz.ts call this.
  */

@@ -35,7 +35,7 @@ export class AwaitedLoops<M extends EngineMemory, K extends LoadedKernel> {
   /** Computes a node. Null where that needs no waiting. */
   realize(node: Node): Promise<void> | null {
     const known = this.underWay.get(node);
-    // Who computes it may have done so for the sake of another one, and may have had to do without.
+    // The evaluation may have been for another result, and may not have stored this one.
     if (known) return known.then(() => (node.storage === null ? (this.realize(node) ?? undefined) : undefined));
     const first = this.toNextLoop(node);
     if (!first) return null;

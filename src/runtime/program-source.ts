@@ -64,7 +64,7 @@ export class ProgramSource<Code extends LoadedKernel> {
   /** While a profile is open: where compilations are noted. */
   watched: CompileSpan[] | null = null;
   private readonly shared = new SharedKernels<Code>();
-  /** What kernels were loaded from, where programs are kept: a later program may share them. */
+  /** The code that kernels were loaded from, where programs are kept on disk: a later program may share it. */
   private readonly encodings = new WeakMap<Code, EncodedKernel>();
 
   /** `id`: the device's name. */
@@ -85,7 +85,7 @@ export class ProgramSource<Code extends LoadedKernel> {
     const { target } = this;
     const number = this.counters.compiled + 1;
     const title = `program ${number} on ${this.id}`;
-    // What is printed shows a program whole.
+    // A printed program is whole: nothing of it is shared.
     const shared = showsPrograms ? new SharedKernels<Code>() : this.shared;
     const compilation = this.begin();
     const printTexts = holdTexts();

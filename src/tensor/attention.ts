@@ -129,7 +129,7 @@ function maskNode({ node }: Tensor): Node {
   );
 }
 
-/** What broadcasts to the scores, as [B or 1, heads or 1, queries or 1, keys or 1]. */
+/** An operand that broadcasts to the scores, as [B or 1, heads or 1, queries or 1, keys or 1]. */
 function overScores(what: string, node: Node, lead: Shape, scores: Shape): Node {
   const whole = [...lead, ...scores];
   const { shape } = node;

@@ -38,7 +38,7 @@ export interface Describable {
   readonly compileMilliseconds: number;
 }
 
-/** What `lower` returns for a compiled form. */
+/** The description that `lower` returns for a compiled form. */
 export function lowered(compiled: Describable): Lowered {
   const { backend, roots, isNumber, outputs, traceMilliseconds } = compiled;
   const began = performance.now();

@@ -220,7 +220,7 @@ test("nothing is expected of a graph with another number of results, or of input
   assert.deepEqual(usedLaterIn(shorter), []);
 });
 
-/** What is kept of a value when something else asks for it after an evaluation that only passed it. */
+/** Tests of values that a second evaluation asks for after the first computed and did not store them. */
 function keptOf(value: Node): readonly Node[] {
   markPassed(evaluated([make(exp, [value])]));
   const other = make(sin, [value]);

@@ -92,7 +92,7 @@ for (const device of testDevices()) {
           if (name === "exp2" && Math.abs(im) > LARGEST_OF_EXP2[dtype]) return;
           const [x, missingOfX, y, missingOfY] = exact.subarray(4 * i) as unknown as [number, number, number, number];
           const size = Math.hypot(x, y);
-          // What leaves the range of floats is a matter of other tests.
+          // Other tests cover numbers beyond the range of floats.
           if (!(size > 2 ** -126 && size < 2 ** 127)) return;
           const { re: gotX, im: gotY } = got[i]!;
           const error = Math.hypot(gotX - x - missingOfX, gotY - y - missingOfY) / spacing(PARTS[dtype], size);

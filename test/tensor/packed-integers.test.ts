@@ -91,7 +91,7 @@ describeOnTensorDevices("integers narrower than a byte", () => {
         );
         const again = fromBytes(bytes, [count], dtype);
         assert.deepEqual(numbersOf(again.add(0)), values, `${count}, from bytes`);
-        // What was computed has zeros after its last element, too.
+        // Computed results have zeros after their last element, too.
         assert.deepEqual(await again.sub(1).add(1).bytes(), bytes);
       }
       assert.throws(() => fromBytes(new Uint8Array(3), [3], dtype), SizeMismatchError);

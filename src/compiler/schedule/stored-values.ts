@@ -24,7 +24,7 @@ export function termsOf({ nodes, reductions }: Survey, endOf: (reduction: Node) 
     return [...outers].flatMap((outer) => {
       let [term] = outer.inputs;
       while (term.primitive.kind === "movement" && term.inputs.length === 1 && nodes.has(term)) [term] = term.inputs;
-      // What movement remains has several inputs: a term may be an element picked from a row, as a label picks a loss.
+      // The remaining movements have several inputs: a term may be an element picked from a row, as a label picks a loss.
       const isComputed = term.primitive.kind === "elementwise" || term.primitive.kind === "movement";
       const isTerm = isComputed && productOf(term.shape) === productOf(node.shape);
       // If all users share an epilogue of the reduction, that is stored and not the term.

@@ -1,5 +1,5 @@
 /**
- * What the driver's compiler made of a pipeline: registers, spilled bytes, shared memory, instructions, as far as the driver
+ * Statistics of a pipeline from the driver's compiler: registers, spilled bytes, shared memory, instructions, as far as the driver
  * tells (VK_KHR_pipeline_executable_properties). `PUMICE_DEBUG=statistics` prints them; pipelines.ts asks.
  */
 import type { DeviceFunction, FunctionTable, Handle } from "./api.js";

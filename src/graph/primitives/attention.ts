@@ -41,7 +41,7 @@ interface AttentionInputs<T> {
   readonly bias: T | null;
   readonly mask: T | null;
   readonly length: T | null;
-  /** What follows them. */
+  /** The other inputs, after those. */
   readonly rest: readonly T[];
 }
 

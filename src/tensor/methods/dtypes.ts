@@ -9,7 +9,7 @@ import type { Tensor } from "../tensor.js";
 import { unary } from "./operands.js";
 
 export interface CastOptions {
-  /** What lies beyond the range becomes its end, infinities included. NaN stays NaN, and is 0 as an integer. */
+  /** Numbers beyond the range become its end, infinities included. NaN stays NaN, and is 0 as an integer. */
   readonly saturate?: boolean;
 }
 

@@ -22,7 +22,7 @@ import { type Label, labelSizes, parseSubscripts } from "./subscripts.js";
 interface Term {
   readonly node: Node;
   readonly labels: readonly Label[];
-  /** What the result is to be multiplied by, for sums that were scaled down. */
+  /** Factors that the result is multiplied by, for sums that were scaled down. */
   readonly factors: readonly Tensor[];
 }
 

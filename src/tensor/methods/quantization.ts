@@ -40,7 +40,7 @@ export interface QuantizationScaleOptions extends QuantizationPlaces {
   readonly symmetric?: boolean;
 }
 
-/** What `quantize` and `dequantize` take. */
+/** Options of `quantize` and `dequantize`. */
 export interface QuantizationScale {
   readonly scale: Tensor;
   /** Undefined where it is symmetric. */

@@ -14,7 +14,7 @@ import { plainValues } from "../../support/plain-graph.js";
 const [m, k, n] = [4, 3, 5];
 const matrices = () => [storedAs("f32", 1, m, k), storedAs("f32", 1, k, n)] as const;
 
-/** What enters the product, and the result. */
+/** The operands of the inner product, and the result. */
 function computed(x: readonly number[], y: readonly number[]) {
   const [a, b] = matrices();
   const given = new Map([

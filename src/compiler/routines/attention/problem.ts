@@ -70,7 +70,7 @@ interface Side {
   at(product: number): Value;
 }
 
-/** What the queries of one member of the batch see. */
+/** The keys that the queries of one member of the batch see. */
 export class Visibility {
   /** Keys that count. */
   private readonly count: Value;

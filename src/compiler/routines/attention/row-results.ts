@@ -1,4 +1,4 @@
-/** What the kernels of attention store for the rows of a lane: sums, and logarithms of sums of exponentials. */
+/** The results that the kernels of attention store for the rows of a lane: sums, and logarithms of sums of exponentials. */
 import { type Element, type ElementSettings, elementOps } from "../../elements/elements.js";
 import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";

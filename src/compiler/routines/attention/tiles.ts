@@ -1,5 +1,5 @@
 /**
- * What the kernels of attention are written in: tiles of scores. A kernel has rows that stay (queries, or keys on the way back
+ * The vocabulary of the kernels of attention: tiles of scores. A kernel has rows that stay (queries, or keys on the way back
  * to them) and walks over columns that are streamed past (the others). Forms of tiles differ in where operands lie and how
  * lanes share the work; the kernels do not (forward.ts, backward.ts).
  */
