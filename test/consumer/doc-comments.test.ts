@@ -26,7 +26,7 @@ const hasComment = ({ before }: { readonly before: string }): boolean => before.
 
 test("every exported function, class and constant has a doc comment", () => {
   // The graph has functions of its own under the names of tensor functions.
-  const lines = declarations((file) => !file.startsWith("graph/"));
+  const lines = declarations((file) => !file.startsWith("graph/") || file === "graph/product-precision.d.ts");
   const spaces = [pumice, bayes, vulkan].flatMap((module) => Object.entries(module));
   const names = spaces.flatMap(([name, value]) =>
     Object.prototype.toString.call(value) === "[object Module]" ? Object.keys(value) : [name],
