@@ -107,7 +107,8 @@ describeOnTensorDevices("values that are asked for again", (device) => {
     const table = column.mul(row);
     await table.sum().item();
     await table.max().item();
-    assert.equal(await table.mean().item(), (149.5 * 199) / 2);
+    // The sum is beyond 2^24, so it is rounded: how depends on the order of its terms.
+    assert.ok(Math.abs((await table.mean().item()) / ((149.5 * 199) / 2) - 1) < 1e-6);
     assert.equal((table as unknown as { node: { storage: unknown } }).node.storage, null);
   });
 
