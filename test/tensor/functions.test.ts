@@ -62,8 +62,11 @@ function listOf(result: unknown): Tensor[] {
   return [values, indices, inverse, counts];
 }
 
-/** Units in the last place that a result may be off; the rounding of an exponent grows with its size, in NumPy too. */
-const UNITS: Readonly<Record<string, number>> = { geomspace: 128, logspace: 128 };
+/**
+ * Units in the last place that a result may differ from NumPy's. The rounding of an exponent grows with its size; NumPy's complex
+ * exp2 rounds z·ln 2 first, which ours does not (mpmath: complex-accuracy.test.ts).
+ */
+const UNITS: Readonly<Record<string, number>> = { geomspace: 128, logspace: 128, exp2: 64 };
 
 function isNear(name: string, got: number, want: number, dtype: DType): boolean {
   if (Object.is(got, want) || got === want) return true;
