@@ -2,6 +2,7 @@
  * How exactly products of f32 matrices are computed. The setting is read where a product enters the graph; from then on the
  * node carries it, through gradients, batches and compiled programs.
  */
+import { checkCount } from "../core/arity.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 
@@ -17,6 +18,7 @@ let current: MatmulPrecision = "highest";
 
 /** The precision of products of f32 that do not state their own. */
 export function matmulPrecision(): MatmulPrecision {
+  checkCount("matmulPrecision", 0, arguments);
   return current;
 }
 
@@ -25,6 +27,7 @@ export function matmulPrecision(): MatmulPrecision {
  * A call can state its own: `a.matmul(b, { precision: "high" })`.
  */
 export function setMatmulPrecision(precision: MatmulPrecision): void {
+  checkCount("setMatmulPrecision", 1, arguments);
   current = checkedPrecision("setMatmulPrecision", precision);
 }
 
