@@ -11,6 +11,7 @@ import { part } from "../graph/primitives/bundle.js";
 import { branching } from "../graph/primitives/choice.js";
 import { scan } from "../graph/primitives/scan.js";
 import { whileLoop } from "../graph/primitives/while.js";
+import { isWhole } from "./ir/ir.js";
 import { lowerGroup } from "./lower/lower-group.js";
 import { keepRepeatedValues } from "./lower/repeated-values.js";
 import { describeGroup } from "./print/formula.js";
@@ -32,8 +33,9 @@ import type { Group } from "./schedule/group.js";
 import { keyOfGroup } from "./schedule/group-key.js";
 import { schedule } from "./schedule/schedule.js";
 import { withoutViews } from "./schedule/views.js";
-import { Assembly, type CompileBody } from "./steps/assembly.js";
+import { Assembly, type CompileBody, type StepPasses } from "./steps/assembly.js";
 import { branchSteps } from "./steps/branch-steps.js";
+import { behindGate, markUnaligned } from "./steps/kernel-passes.js";
 import { scanSteps, whileSteps } from "./steps/loop-steps.js";
 import { routineSteps } from "./steps/routine-steps.js";
 import { SharedKernels } from "./steps/shared-kernels.js";
@@ -57,7 +59,7 @@ export function compile<Code>(
   recordable: Recordable | null = null,
   shared = new SharedKernels<Code>(),
 ): Program<Code> {
-  const assembly = new Assembly(target, load, recordable, shared, compileBody);
+  const assembly = new Assembly(target, load, recordable, shared, passes);
   const graph = rewrite(roots, given, target.profile.tiles, true);
   const leafSlots = slotsOfLeaves(graph.leaves, given, target.profile.alignment);
   const steps = compileGraph(assembly, graph, leafSlots, (root) => assembly.make(graph.roots[root], root));
@@ -84,7 +86,13 @@ interface RewrittenGraph {
   readonly stored: ReadonlySet<Node>;
 }
 
-/** Graph → graph. `arePacked`: leaves and roots are tensors, in which integers narrower than a byte are packed. */
+/**
+ * Graph → graph. `arePacked`: leaves and roots are tensors, in which integers narrower than a byte are packed.
+ *
+ * Two rewrites are no passes of their own, because they look at a node's inputs after those are rewritten: `simpler`
+ * (rewrite/simplify.ts) folds constants and reductions of repeated values as `expandComposites` and `chooseImplementations`
+ * copy each node; `expandComplex` (rewrite/complex.ts) runs in every pass that copies, inside `rewriteNodes`.
+ */
 export function rewrite(
   roots: readonly Node[],
   given: readonly Node[],
@@ -113,9 +121,8 @@ function compileGraph<Code>(
   rootSlot: (root: number) => Slot,
 ): Step<Code>[] {
   const { target } = assembly;
-  const roots = withoutViews(graph.roots);
-  splitReductions(roots, target.profile.split);
-  const tasks = schedule(roots, target.profile, graph.stored);
+  const { roots, stored } = splitReductions(withoutViews(graph.roots), graph.stored, target.profile.split);
+  const tasks = schedule(roots, target.profile, stored);
   const { slotOf, inputOf, partsOf } = assignSlots(tasks, roots, slots, rootSlot, (node) => assembly.make(node));
   const stepsOf = (node: Node): Step<Code>[] => {
     switch (node.primitive) {
@@ -148,10 +155,7 @@ function lowerOnce<Code>({ target, shared: { lowered } }: Assembly<Code>, group:
   return made;
 }
 
-/**
- * Fused group → kernel. `Assembly.kernel` then runs the passes that depend on the place in the program (behindGate,
- * markUnaligned in steps/kernel-passes.ts), emits the kernel and loads it.
- */
+/** Fused group → kernel. Every kernel is then placed and emitted, as `passes` says. */
 function lowerTask(group: Group, { settings, profile }: Target) {
   const lower = group.product ? lowerProduct : group.transposed ? lowerTransposed : lowerGroup;
   const { kernel, buffers } = lower(group, nameOf(group), settings);
@@ -164,6 +168,20 @@ const compileBody: CompileBody = (assembly, parameters, results, parameterSlots,
   const graph = rewrite(results, parameters, assembly.target.profile.tiles);
   const slots = new Map(graph.leaves.map((leaf, i) => [leaf, parameterSlots[i]]));
   return compileGraph(assembly, graph, slots, rootSlot);
+};
+
+/**
+ * Kernel → code. `Assembly.kernel` calls these for fused groups and for the kernels of routines.
+ * @internal for tests: an assembly without a graph
+ */
+export const passes: StepPasses = {
+  compileBody,
+  place(kernel, slots, gate) {
+    const gated = gate ? behindGate(kernel, gate.value) : kernel;
+    return markUnaligned(gated, slots);
+  },
+  emit: (kernel, isIndirect, target) =>
+    isWhole(kernel) ? target.encode(kernel, isIndirect) : kernel.encode(kernel, isIndirect),
 };
 
 function slotsOfLeaves(leaves: readonly Node[], given: readonly Node[], alignment: number): Map<Node, Slot> {

@@ -69,8 +69,8 @@ const compiled = ({ roots, leaves }: Expression, target: Target): Program<Code> 
 /** The tasks that a graph is cut into. */
 function tasksOf({ roots, leaves }: Expression, { profile }: Target): string {
   const rewritten = rewrite(roots, leaves, profile.tiles);
-  splitReductions(rewritten.roots, profile.split);
-  const tasks = schedule(rewritten.roots, profile, rewritten.stored).map((task) => {
+  const split = splitReductions(rewritten.roots, rewritten.stored, profile.split);
+  const tasks = schedule(split.roots, profile, split.stored).map((task) => {
     if (task.kind === "routine") return `routine ${task.node.primitive.name}`;
     const { results, tiling, product } = task.group;
     const names = results.map(

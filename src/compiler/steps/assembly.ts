@@ -4,14 +4,15 @@
  */
 import { bytesOf } from "../../core/bytes.js";
 import { realDType } from "../../core/dtype.js";
+import type { EncodedKernel } from "../../core/encoded-kernel.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { computeType } from "../elements/elements.js";
-import { isWhole, type Kernel, type NativeKernel } from "../ir/ir.js";
+import type { Kernel, NativeKernel } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Formula, KernelStep, Made, Slot, Step } from "../program/program.js";
 import type { LoadKernel, Recordable, Target } from "../target/target.js";
-import { behindGate, type Gate, markUnaligned } from "./kernel-passes.js";
+import type { Gate } from "./kernel-passes.js";
 import type { SharedKernels } from "./shared-kernels.js";
 
 /** The slot of a node: where it is computed to, or where it is read. */
@@ -26,6 +27,14 @@ export type CompileBody = <Code>(
   rootSlot: (root: number) => Slot,
 ) => Step<Code>[];
 
+/** The passes that the steps of a program call; compile.ts lists them. */
+export interface StepPasses {
+  readonly compileBody: CompileBody;
+  /** Fits a kernel to its place in the program: the memory it gets, and the gate before it. */
+  place(kernel: Kernel | NativeKernel, slots: readonly Slot[], gate: Gate | null): Kernel | NativeKernel;
+  emit(kernel: Kernel | NativeKernel, isIndirect: readonly boolean[] | null, target: Target): EncodedKernel;
+}
+
 export class Assembly<Code> {
   readonly made: Made[] = [];
   /** Inside a branch: the flag that every kernel checks before it does anything. */
@@ -37,8 +46,12 @@ export class Assembly<Code> {
     private readonly load: LoadKernel<Code>,
     private readonly recordable: Recordable | null,
     readonly shared: SharedKernels<Code>,
-    readonly compileBody: CompileBody,
+    private readonly passes: StepPasses,
   ) {}
+
+  get compileBody(): CompileBody {
+    return this.passes.compileBody;
+  }
 
   /** Whether the program is recorded once and run many times. */
   get isRecorded(): boolean {
@@ -56,18 +69,18 @@ export class Assembly<Code> {
     return this.loops++;
   }
 
-  /** Adds the gate, marks unaligned buffers and emits code. A routine may run one kernel many times: it is emitted once. */
+  /** A kernel as a step: placed, emitted and loaded. A routine may run one kernel many times: it is emitted once. */
   kernel(kernel: Kernel | NativeKernel, own: readonly Slot[], formula: Formula): KernelStep<Code> {
     const { gate } = this;
     const slots = gate ? [...own, gate.flag] : own;
-    const finished = markUnaligned(gate ? behindGate(kernel, gate.value) : kernel, slots);
+    const placed = this.passes.place(kernel, slots, gate);
     const isIndirect = this.recordable && slots.map((slot) => this.isMoving(slot));
     const known = this.shared.codesOf(kernel);
-    const key = `${gate?.value}|${isIndirect}|${finished.buffers.map(({ isUnaligned = false }) => isUnaligned)}`;
+    const key = `${gate?.value}|${isIndirect}|${placed.buffers.map(({ isUnaligned = false }) => isUnaligned)}`;
     // A kernel without rows is never run, and its strides may not fit a word.
-    const code = known.get(key) ?? (kernel.rows > 0 ? this.emit(finished, isIndirect) : (null as Code));
+    const code = known.get(key) ?? (kernel.rows > 0 ? this.codeOf(placed, isIndirect) : (null as Code));
     known.set(key, code);
-    return { kind: "kernel", kernel: finished, code, slots, formula };
+    return { kind: "kernel", kernel: placed, code, slots, formula };
   }
 
   /** The same outside of the gate. */
@@ -94,9 +107,8 @@ export class Assembly<Code> {
     return this.kernel(k.finish(), [from, to], { text: "out[i] = a[i]" });
   }
 
-  private emit(kernel: Kernel | NativeKernel, isIndirect: readonly boolean[] | null): Code {
-    const encoded = isWhole(kernel) ? this.target.encode(kernel, isIndirect) : kernel.encode(kernel, isIndirect);
-    return this.load(encoded, kernel);
+  private codeOf(kernel: Kernel | NativeKernel, isIndirect: readonly boolean[] | null): Code {
+    return this.load(this.passes.emit(kernel, isIndirect, this.target), kernel);
   }
 
   /** Whether its memory is another one in every run. */

@@ -15,11 +15,8 @@ import { plainValues } from "../../support/plain-graph.js";
 
 const WISH: SplitProfile = { parallelism: 64, lanes: 4, leastPerThread: 2, leastExtent: 16 };
 
-/** The node after the rewrite, which keeps it the same node. */
-function split(node: Node, wish: SplitProfile = WISH): Node {
-  splitReductions([node], wish);
-  return node;
-}
+/** What stands for the node after the rewrite. */
+const split = (node: Node, wish: SplitProfile = WISH): Node => splitReductions([node], new Set(), wish).roots[0]!;
 
 const isSplit = ({ inputs: [input] }: Node): boolean => input!.primitive.kind === "reduce";
 
@@ -111,4 +108,22 @@ test("a loop is never longer than 32 bits count", () => {
   const found = rounds(node);
   assert.equal(found.length, 2);
   assert.ok(Math.max(...found) <= 2 ** 30, String(found));
+});
+
+test("the given graph stays as it is, and nodes to be stored are those of the new one", () => {
+  const doubled = g.add(stored(1000), stored(1000));
+  const total = g.sum(doubled, [0]);
+  const after = splitReductions([total], new Set([doubled, total]), WISH);
+  assert.equal(isSplit(total), false);
+  assert.deepEqual(total.inputs, [doubled]);
+  const [root] = after.roots as [Node];
+  assert.equal(isSplit(root), true);
+  assert.equal(after.stored.size, 2);
+  assert.equal(after.stored.has(root), true);
+  let source = root;
+  while (source.primitive !== doubled.primitive) [source] = source.inputs as [Node];
+  assert.equal(after.stored.has(source), true);
+  const short = g.sum(stored(15), [0]);
+  const asked = new Set([short]);
+  assert.deepEqual(splitReductions([short], asked, WISH), { roots: [short], stored: asked });
 });

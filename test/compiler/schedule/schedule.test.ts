@@ -24,10 +24,8 @@ const softmax = (x: Node, axis: number): Node => {
   return make(E.div, [powers, over(make(R.sum, [powers], { axes: [axis] }), x.shape, axis)]);
 };
 /** The passes of the compiler from here on: long reductions are split before the graph is cut into tasks. */
-const tasksOf = (roots: readonly Node[], profile: TargetProfile = gpuProfile) => {
-  splitReductions(roots, profile.split);
-  return schedule(roots, profile);
-};
+const tasksOf = (roots: readonly Node[], profile: TargetProfile = gpuProfile) =>
+  schedule(splitReductions(roots, new Set(), profile.split).roots, profile);
 const kernelsOf = (roots: readonly Node[], profile: TargetProfile = gpuProfile) =>
   tasksOf(roots, profile).map((task) => {
     assert.equal(task.kind, "group");

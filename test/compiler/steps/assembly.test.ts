@@ -1,6 +1,7 @@
 /** A program while it is put together: what is numbered, what is emitted and how often, what stands behind a gate. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { passes } from "../../../src/compiler/compile.js";
 import type { Kernel, NativeKernel } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import { Assembly } from "../../../src/compiler/steps/assembly.js";
@@ -20,13 +21,10 @@ function newAssembly(recordable: Recordable | null = null) {
     },
   };
   let codes = 0;
-  const assembly = new Assembly<number>(
-    target,
-    () => ++codes,
-    recordable,
-    new SharedKernels(),
-    () => assert.fail("no body"),
-  );
+  const assembly = new Assembly<number>(target, () => ++codes, recordable, new SharedKernels(), {
+    ...passes,
+    compileBody: () => assert.fail("no body"),
+  });
   return { assembly, emitted };
 }
 

@@ -1,6 +1,7 @@
 /** The steps of a choice: a gate for each branch, and flags that say "no" inside a branch that is not taken. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { passes } from "../../../src/compiler/compile.js";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import type { KernelStep } from "../../../src/compiler/program/program.js";
 import { Assembly, type CompileBody } from "../../../src/compiler/steps/assembly.js";
@@ -18,8 +19,8 @@ import { kernelStep, leaf, made } from "../../support/steps.js";
 import { asKernel, codelessTarget } from "../../support/targets.js";
 
 const noBody: CompileBody = () => assert.fail("no body");
-const newAssembly = (body = noBody) =>
-  new Assembly(codelessTarget(), asKernel, null, new SharedKernels<Kernel>(), body);
+const newAssembly = (compileBody = noBody) =>
+  new Assembly(codelessTarget(), asKernel, null, new SharedKernels<Kernel>(), { ...passes, compileBody });
 const codeOf = (step: unknown) => (step as KernelStep<Kernel>).code;
 
 describe("a choice of two results among three branches", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compile } from "../../../src/compiler/compile.js";
+import { compile, passes } from "../../../src/compiler/compile.js";
 import { wasmTarget } from "../../../src/compiler/emit/wasm/target.js";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
@@ -71,7 +71,7 @@ function slotsOf(input: Slot, result: Slot): (readonly Slot[])[] {
     ],
   });
   const target = { ...codelessTarget(), routines: { cumulate: routine } };
-  const assembly = new Assembly(target, asKernel, null, new SharedKernels<Kernel>(), () => []);
+  const assembly = new Assembly(target, asKernel, null, new SharedKernels<Kernel>(), passes);
   const node = running(stored(8, 8));
   const steps = routineSteps(
     assembly,
