@@ -44,11 +44,11 @@ interface AxisPosition {
   readonly isAlong: boolean;
 }
 
-/** A unit of an operand: its places along the operand's rows (or columns) and along the summation. */
+/** A unit of an operand: its position along the rows (or columns) of the result, and its position along the summation. */
 interface Unit {
   readonly along: AxisPosition;
   readonly sum: AxisPosition;
-  /** False for a unit that is not there: there are more lanes. */
+  /** False in lanes beyond the last unit of the tile; null where every lane has a unit. */
   readonly isThere: Value | null;
 }
 
