@@ -33,8 +33,6 @@ export interface LoadedKernel {
 export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedKernel = LoadedKernel> {
   /** It computes in f64. */
   readonly hasDoubles: boolean;
-  /** The driver runs on the CPU (lavapipe). */
-  readonly isSoftware: boolean;
   /** The most memory it has for buffers, in bytes. */
   readonly memoryBytes: number;
   /** Memory of zeros. */

@@ -98,17 +98,13 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   }
 
   /** Properties of the target for libraries with kernels of their own: see `TargetProfile`. */
-  get abilities(): Pick<TargetProfile, "maxLanes" | "runsAhead"> {
+  get abilities(): Pick<TargetProfile, "maxLanes" | "runsAhead" | "hasSlowBarriers" | "hasNativeDivision"> {
     return this.target.profile;
   }
 
-  /** Whether it computes in f64, and whether it is a software driver. */
+  /** Whether it computes in f64. */
   get hasDoubles(): boolean {
     return this.engine.hasDoubles;
-  }
-
-  get isSoftware(): boolean {
-    return this.engine.isSoftware;
   }
 
   /** Rounds that the loops of a thread may go, all together: see compiler/ir/loop-rounds.ts. */

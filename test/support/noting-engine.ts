@@ -47,7 +47,6 @@ export function notingEngine(failAt = Number.POSITIVE_INFINITY) {
   };
   const engine: Engine<NotedMemory, NamedKernel> = {
     hasDoubles: true,
-    isSoftware: false,
     memoryBytes: 2 ** 30,
     alloc: allocUninitialized,
     allocUninitialized,

@@ -8,13 +8,14 @@ const MAX_LANES = 128;
 const LEAST_LANES = 32;
 
 /**
- * The threads that share a chain: one where the device has no lanes, on software drivers, for models that go step by step, and
+ * The threads that share a chain: one where the device has no lanes, where barriers are slow, for models that go step by step, and
  * where there are so many chains that they keep the device busy by themselves. Else as many as still have four observations
  * each, while the device has room; but a subgroup even for the smallest model. Chains that are threads of one subgroup wait for
  * each other in every branch one of them takes; with a subgroup to itself a chain goes its own way.
  */
 export function lanesFor({ backend, longest, isForLanes }: ChainDensity, chains: number, isDense: boolean): number {
-  if (backend.abilities.maxLanes === 1 || backend.isSoftware || !isForLanes || isDense) return 1;
+  const { maxLanes, hasSlowBarriers } = backend.abilities;
+  if (maxLanes === 1 || hasSlowBarriers || !isForLanes || isDense) return 1;
   const room = BUSY_THREADS * backend.units;
   let lanes = MAX_LANES;
   while (lanes > LEAST_LANES && (lanes * 4 > longest || lanes * chains > room)) lanes /= 2;

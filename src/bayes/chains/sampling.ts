@@ -23,7 +23,9 @@ export function samplingOf(posterior: SampledTarget, given: SampleOptions): Samp
   checkLanes(options.lanes, density, isDense);
   const settings = settingsOf(options, density);
   const make = (lanes: number) => new NutsChains(density, { ...settings, lanes });
-  const isFree = options.lanes === undefined && density.backend.isSoftware && density.isForLanes && !isDense;
+  const { hasSlowBarriers } = density.backend.abilities;
+  // Where barriers are slow, a chain has one thread unless its loops are too long for one.
+  const isFree = options.lanes === undefined && hasSlowBarriers && density.isForLanes && !isDense;
   const chains = isFree ? withEnoughLanes(make) : make(options.lanes ?? lanesFor(density, options.chains, isDense));
   return { posterior, options, density, chains };
 }

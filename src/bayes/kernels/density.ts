@@ -106,8 +106,8 @@ export class ChainBuilder {
     this.k = new KernelBuilder(name, chains, lanes);
     this.scratch = new Scratch(this.k, context.profile.rowCacheBytes > 0);
     // A quotient of a GPU is off by an ulp or two, which no chain minds; to round it correctly takes fifty instructions, and
-    // eight schools would be seventeen times as long. A software driver's quotients by zero are not to be had.
-    this.settings = density.backend.isSoftware ? context.settings : { division: "native" };
+    // eight schools would be seventeen times as long.
+    this.settings = density.backend.abilities.hasNativeDivision ? { division: "native" } : context.settings;
     this.context = { k: this.k, settings: this.settings, scratch: this.scratch };
     const { parameters } = density.fn;
     this.data = parameters.slice(0, -1).map(({ dtype }) => dataPlace(this.k, dtype));

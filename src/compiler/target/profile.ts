@@ -36,6 +36,10 @@ export interface TargetProfile {
   readonly isConcurrent: boolean;
   /** Reading back takes long: rounds of a while loop are submitted before its condition is known. */
   readonly runsAhead: boolean;
+  /** Barriers cost more than lanes that share a row gain; false where a row has one lane. */
+  readonly hasSlowBarriers: boolean;
+  /** The device's own quotient is right within an ulp or two, and by zero as IEEE 754 says. */
+  readonly hasNativeDivision: boolean;
   /** Rules for reductions in two steps. */
   readonly split: SplitProfile;
   /** Tiles of matrix products. */
@@ -85,6 +89,8 @@ export const gpuProfile: TargetProfile = {
   maxBuffers: 14,
   isConcurrent: true,
   runsAhead: true,
+  hasSlowBarriers: false,
+  hasNativeDivision: true,
   split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastExtent: 512 },
   // The limits that Vulkan guarantees; a device that offers more gets its own values.
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
@@ -111,6 +117,8 @@ export const cpuProfile: TargetProfile = {
   maxBuffers: 32,
   isConcurrent: false,
   runsAhead: false,
+  hasSlowBarriers: false,
+  hasNativeDivision: true,
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastExtent: 65536 },
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
   sort: { digitsFrom: 512, lanes: 1, sharedBytes: 0 },

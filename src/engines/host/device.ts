@@ -63,7 +63,6 @@ interface Timed {
 
 export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, LoadedHostKernel> {
   readonly hasDoubles = true;
-  readonly isSoftware = false;
   /** Whether products may be fused with sums where WebAssembly can: `PUMICE_FMA=off` says no. */
   readonly mayFuse = process.env.PUMICE_FMA !== "off";
   readonly threads: number;

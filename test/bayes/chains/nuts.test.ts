@@ -308,7 +308,7 @@ test("a dispatch is to take 60 ms, and no more than four times as many steps as 
 });
 
 test("a chain has a subgroup to itself while the device has room, more for many observations, and one thread elsewhere", () => {
-  const gpu = { abilities: { maxLanes: 256 }, isSoftware: false, units: 128 };
+  const gpu = { abilities: { maxLanes: 256, hasSlowBarriers: false }, units: 128 };
   const lanes = (chains: number, longest: number, backend: object = gpu, isDense = false) =>
     lanesFor({ backend, longest, isForLanes: true } as unknown as ChainDensity, chains, isDense);
   assert.deepEqual(
@@ -322,7 +322,7 @@ test("a chain has a subgroup to itself while the device has room, more for many 
   assert.equal(lanes(4, 300), 64);
   assert.equal(lanes(4096, 8, { ...gpu, units: 16 }), 1);
   assert.equal(lanes(4, 5000, { ...gpu, abilities: { maxLanes: 1 } }), 1);
-  assert.equal(lanes(4, 5000, { ...gpu, isSoftware: true }), 1);
+  assert.equal(lanes(4, 5000, { ...gpu, abilities: { maxLanes: 256, hasSlowBarriers: true } }), 1);
   assert.equal(lanes(4, 5000, gpu, true), 1);
   assert.equal(lanesFor({ backend: gpu, longest: 5000, isForLanes: false } as unknown as ChainDensity, 4, false), 1);
 });

@@ -63,8 +63,11 @@ test("the host looks every 60 ms, and a transition may take four times the steps
 });
 
 test("lanes share the chains of a GPU; of a software driver, only where its loops would end too early", () => {
-  const lanes = (chains: number, isSoftware: boolean, maxLanes = 256) =>
-    pooledLanes({ abilities: { maxLanes }, isSoftware, maxLoopRounds: SOFTWARE_ROUNDS } as unknown as Backend, chains);
+  const lanes = (chains: number, hasSlowBarriers: boolean, maxLanes = 256) =>
+    pooledLanes(
+      { abilities: { maxLanes, hasSlowBarriers }, maxLoopRounds: SOFTWARE_ROUNDS } as unknown as Backend,
+      chains,
+    );
   assert.deepEqual(
     [1, 5, 100, 4096].map((chains) => lanes(chains, false)),
     [1, 8, 128, 128],

@@ -10,11 +10,12 @@ export interface PooledLanes {
 /** Lanes that every Vulkan device has in a workgroup. */
 const MAX_LANES = 128;
 
-/** Lanes for loops that they share: as many as there is work for; of a software driver, as few as its loops allow. @internal for tests: lanes by device, without one */
+/** Lanes for loops that they share: as many as there is work for; where barriers are slow, as few as loops allow. @internal for tests: lanes by device, without one */
 export function pooledLanes(backend: Backend, items: number, roundsOfItem = 4): number {
-  if (backend.abilities.maxLanes === 1) return 1;
+  const { maxLanes, hasSlowBarriers } = backend.abilities;
+  if (maxLanes === 1) return 1;
   const isEnough = (lanes: number) =>
-    backend.isSoftware ? (items / lanes) * roundsOfItem < backend.maxLoopRounds / 2 : lanes >= items;
+    hasSlowBarriers ? (items / lanes) * roundsOfItem < backend.maxLoopRounds / 2 : lanes >= items;
   let lanes = 1;
   while (lanes < MAX_LANES && !isEnough(lanes)) lanes *= 2;
   return lanes;

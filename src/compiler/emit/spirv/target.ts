@@ -47,6 +47,9 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
 
   return {
     ...gpuProfile,
+    hasSlowBarriers: isSoftware,
+    // llvmpipe folds arithmetic with zeros (see SOFTWARE).
+    hasNativeDivision: !isSoftware,
     tiles: {
       // Barriers cost a software driver more than shared memory saves: tiles with them were eight times as slow.
       kind: isSoftware ? "registers" : "shared",
