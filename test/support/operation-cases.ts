@@ -253,6 +253,8 @@ for (const name of ["popcount", "countLeadingZeros"] as const) {
 }
 add("cast to f32 and back", [floats([4])], (x) => x.cast("f32").cast(x.dtype).mul(x), discrete);
 add("cast to integers", [floats([4], -3, 3, unround)], (x) => x.cast("i32").cast(x.dtype).mul(x));
+add("quantize", [floats([2, 3], -3, 3, unround)], (x) => x.quantize("i8", 1).cast(x.dtype));
+add("quantizationScale", [floats([2, 3])], (x) => x.quantizationScale("i8", { axis: 0 }).scale.cast(x.dtype));
 add("dequantize by a scale for each column", [floats([2, 3], -3, 3, unround), floats([3])], (x, scale) =>
   x.cast("i8").dequantize(scale, { axis: 1, dtype: scale.dtype }).mul(scale),
 );

@@ -17,7 +17,7 @@ interface LoweredGroup {
 }
 
 /** Groups and routines that are remembered between programs; the least recently used go first. A kernel takes some 20 KB. */
-const MOST = 256;
+const MOST = 64;
 
 export class SharedKernels<Code> {
   /** The kernels of groups, by the key of the group (schedule/group-key.ts). */

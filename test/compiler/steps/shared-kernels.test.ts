@@ -54,7 +54,7 @@ test("the least recently used are forgotten between programs, and never within o
   assert.equal(shared.lowered.size, 300);
   assert.ok(shared.lowered.get("group 0"), "used again");
   shared.trim();
-  assert.equal(shared.lowered.size, 256);
+  assert.equal(shared.lowered.size, 64);
   assert.equal(shared.lowered.get("group 1"), undefined);
   assert.ok(shared.lowered.get("group 0"));
   assert.ok(shared.lowered.get("group 299"));
