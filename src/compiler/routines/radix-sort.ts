@@ -75,19 +75,8 @@ export function sortByDigits(
   const rows = sizeOf(keys.shape.slice(0, -1));
   const shape = cutInto(type, rows, extent, profile.sort);
   const table = { dtype: "i32", shape: [rows, DIGITS, shape.tiles] } as const;
-  const sums = planCumulate(
-    {
-      op: "sum",
-      dtype: "i32",
-      shape: table.shape,
-      axis: 2,
-      isReverse: false,
-      isExclusive: true,
-      hasSegments: false,
-    },
-    profile,
-    settings,
-  );
+  const exclusive = { op: "sum", axis: 2, isReverse: false, isExclusive: true, hasSegments: false } as const;
+  const sums = planCumulate({ ...table, ...exclusive }, profile, settings);
   const temporary = (index: number): RoutineBuffer => ({ kind: "temporary", index });
   // Keys and positions go back and forth between two pairs of buffers; the last pass writes the result.
   const pair = (which: number) => [temporary(2 * which), temporary(2 * which + 1)];
@@ -100,30 +89,32 @@ export function sortByDigits(
   const passes = DTYPES[type].bits / DIGIT_BITS;
   const steps = Array.from({ length: passes }, (_, pass): RoutineStep[] => {
     const role: Pass = { shift: pass * DIGIT_BITS, isFirst: pass === 0, isLast: pass === passes - 1 };
-    const [from, positions] = role.isFirst ? [{ kind: "input", index: 0 } as const] : pair((pass + 1) % 2);
+    const from = role.isFirst ? [{ kind: "input", index: 0 } as const] : pair((pass + 1) % 2);
     const target: RoutineBuffer[] = role.isLast ? [{ kind: "result" }] : pair(pass % 2);
     return [
       {
         kernel: countKernel(shape, role),
-        buffers: [from, counts],
+        buffers: [from[0], counts],
         formula: ([a, out]) =>
           `${out}[i, j, k] = how often ${digitOf(role)} of ${a} are j in tile k of row i, of ${tileOf(shape)} elements`,
       },
       ...adding,
       {
         kernel: shape.lanes > 1 ? sortTilesKernel(shape, role) : moveKernel(shape, role),
-        buffers: [from, ...(positions ? [positions] : []), counts, offsets, ...target],
-        formula: (names) => {
-          const [a, to] = [names[0], names.slice(-target.length)];
-          const order = `in the order of ${digitOf(role)} along axis ${axis}`;
-          if (role.isLast) return `${to[0]} = ${names[1]} as ${a} would be ${order}: the argsort`;
-          return `${to[0]} = ${a} ${order}; ${to[1]} = ${role.isFirst ? "the positions they had" : `${names[1]} moved alike`}`;
-        },
+        buffers: [...from, counts, offsets, ...target],
+        formula: (names) => describeMove(names, names.slice(-target.length), role, axis),
       },
     ];
   }).flat();
   const elements = [type, "i32", type, "i32"].map((dtype) => ({ dtype: dtype as KeyType | "i32", shape: keys.shape }));
   return { temporaries: [...elements, table, table, ...sums.temporaries], steps };
+}
+
+/** The move of keys and positions to their places by one digit. */
+function describeMove([a, positions]: readonly string[], to: readonly string[], role: Pass, axis: number): string {
+  const order = `in the order of ${digitOf(role)} along axis ${axis}`;
+  if (role.isLast) return `${to[0]} = ${positions} as ${a} would be ${order}: the argsort`;
+  return `${to[0]} = ${a} ${order}; ${to[1]} = ${role.isFirst ? "the positions they had" : `${positions} moved alike`}`;
 }
 
 const digitOf = ({ shift }: Pass): string => `bits ${shift} to ${shift + DIGIT_BITS - 1}`;

@@ -9,7 +9,7 @@ import type { Node } from "../../graph/node.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { axisNames } from "../print/formula.js";
-import type { Routine, RoutineBuffer, RoutineStep } from "../target/routine.js";
+import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 import { canSortByDigits, rowsAsTiles, sortByDigits } from "./radix-sort.js";
 import { sortRowsKernel } from "./radix-tile-sort.js";
 
@@ -24,39 +24,31 @@ const LEAST_TILE = 64;
 
 export const argsortRoutine: Routine = (node, profile, settings) => {
   const [keys] = node.inputs as readonly [Node];
-  const type = keys.dtype as KeyType;
-  const axis = keys.shape.length - 1;
-  const extent = keys.shape[axis] as number;
-  const rows = productOf(keys.shape.slice(0, -1));
-  const input: RoutineBuffer = { kind: "input", index: 0 };
-  const result: RoutineBuffer = { kind: "result" };
+  const extent = keys.shape[keys.shape.length - 1] as number;
   const tiles = extent >= LEAST_TILE ? rowsAsTiles(keys, profile) : null;
-  if (tiles) {
-    return {
-      temporaries: [],
-      steps: [
-        {
-          kernel: sortRowsKernel(tiles),
-          buffers: [input, result],
-          formula: ([a, out]) => `${out} = argsort of ${a} along axis ${axis}, each row in shared memory`,
-        },
-      ],
-    };
-  }
+  if (tiles) return inOneKernel(keys, sortRowsKernel(tiles), ", each row in shared memory");
   if (canSortByDigits(extent, profile)) return sortByDigits(keys, profile, settings);
-  const passes = extent > RUN ? Math.ceil(Math.log2(extent / RUN)) : 0;
-  if (passes === 0) {
-    return {
-      temporaries: [],
-      steps: [
-        {
-          kernel: runKernel(type, rows, extent, false),
-          buffers: [input, result],
-          formula: ([a, out]) => `${out} = argsort of ${a} along axis ${axis}`,
-        },
-      ],
-    };
-  }
+  if (extent > RUN) return sortByMerging(keys);
+  const rows = productOf(keys.shape.slice(0, -1));
+  return inOneKernel(keys, runKernel(keys.dtype as KeyType, rows, extent, false), "");
+};
+
+const INPUT: RoutineBuffer = { kind: "input", index: 0 };
+const RESULT: RoutineBuffer = { kind: "result" };
+
+/** A plan with one kernel, from the keys to the result. */
+function inOneKernel({ shape }: Node, kernel: Kernel, how: string): RoutinePlan {
+  const formula: RoutineStep["formula"] = ([a, out]) => `${out} = argsort of ${a} along axis ${shape.length - 1}${how}`;
+  return { temporaries: [], steps: [{ kernel, buffers: [INPUT, RESULT], formula }] };
+}
+
+/** Sorts runs, and merges them in pairs until one is left. */
+function sortByMerging({ shape, dtype }: Node): RoutinePlan {
+  const type = dtype as KeyType;
+  const axis = shape.length - 1;
+  const extent = shape[axis];
+  const rows = productOf(shape.slice(0, -1));
+  const passes = Math.ceil(Math.log2(extent / RUN));
   // Keys and positions go back and forth between two pairs of buffers; the last pass writes the result.
   const pair = (which: number): RoutineBuffer[] => [
     { kind: "temporary", index: 2 * which },
@@ -65,7 +57,7 @@ export const argsortRoutine: Routine = (node, profile, settings) => {
   const steps: RoutineStep[] = [
     {
       kernel: runKernel(type, rows, extent, true),
-      buffers: [input, ...pair(0)],
+      buffers: [INPUT, ...pair(0)],
       formula: ([a, sorted, positions]) =>
         `${sorted} = ${a} sorted in runs of ${RUN} along axis ${axis}; ${positions} = the positions they had`,
     },
@@ -76,7 +68,7 @@ export const argsortRoutine: Routine = (node, profile, settings) => {
     const target = pair((pass + 1) % 2);
     steps.push({
       kernel: mergeKernel(type, rows, extent, run, isLast),
-      buffers: [...pair(pass % 2), ...(isLast ? [result] : target)],
+      buffers: [...pair(pass % 2), ...(isLast ? [RESULT] : target)],
       formula: ([keys, positions, ...to]) => {
         const merged = `runs of ${run} of ${keys} merged in pairs along axis ${axis}`;
         if (isLast) return `${to[0]} = ${positions} moved as in ${merged}: the argsort`;
@@ -85,8 +77,8 @@ export const argsortRoutine: Routine = (node, profile, settings) => {
     });
   }
   const temporaries = [type, "i32", ...(passes > 1 ? ([type, "i32"] as const) : [])] as const;
-  return { temporaries: temporaries.map((dtype) => ({ dtype, shape: keys.shape })), steps };
-};
+  return { temporaries: temporaries.map((dtype) => ({ dtype, shape })), steps };
+}
 
 /** Sorts runs of neighbours by exchanging adjacent ones, which keeps equal ones in order. */
 function runKernel(type: KeyType, rows: number, extent: number, storesKeys: boolean): Kernel {

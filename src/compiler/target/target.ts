@@ -17,7 +17,10 @@ export interface Target {
   encode(kernel: Kernel, isIndirect: readonly boolean[] | null): EncodedKernel;
   /** The mapping of a kernel's rows to the device, as text. `numbers` are those of the encoded kernel. */
   mappingOf(kernel: KernelOutline, numbers: readonly number[]): string;
-  /** Routines of this target alone, by the name of their primitive; they replace those of routines/. */
+  /**
+   * Routines of this target alone, by the name of their primitive; they replace those of routines/. No target has any yet: they
+   * wait for a routine that the loop-nest language cannot write. Tests give one, with SPIR-V written by hand.
+   */
   readonly routines?: Readonly<Record<string, NativeRoutine>>;
   /** Emitted code as text. */
   disassemble(bytes: Uint8Array): string;

@@ -16,9 +16,12 @@ export interface TileProfile {
   readonly units: number;
   /** Matrix units, where the device has them. */
   readonly matrices?: MatrixUnits;
-  /** For tests and tuning: the tile of every attention, or its definition in products. */
+  /**
+   * The tile of every attention, or its definition in products. No target sets it: tests do, because small shapes would never
+   * reach most tiles, and so do scripts that measure tiles against one another.
+   */
   readonly attention?: AttentionTile | "definition";
-  /** For tests and tuning: every product uses tiles, however small, and this tile if it is given. */
+  /** Every product uses tiles, however small, and this tile if it is given. No target sets it; for tests and tuning, as above. */
   readonly forced?: { readonly tile?: Tile; readonly parts: number };
 }
 

@@ -209,13 +209,19 @@ export class ThreadPool {
     await Promise.all(members.map(({ worker }) => worker.terminate()));
   }
 
-  /** @internal For tests: makes each worker fail in its next job. */
+  /**
+   * Makes each worker fail in its next job.
+   * @internal for tests: only a worker itself can fail in the middle of a job, and no kernel that we emit does
+   */
   injectFault(how: Fault): void {
     for (const member of this.members) post(member, { kind: "fault", how });
     this.board.announceMail();
   }
 
-  /** @internal For tests: ends the workers behind the pool's back. */
+  /**
+   * Ends the workers behind the pool's back.
+   * @internal for tests: the operating system may end a thread at any time, and tests cannot reach the workers
+   */
   async kill(): Promise<void> {
     await Promise.all(this.members.map(({ worker }) => worker.terminate()));
   }

@@ -25,7 +25,7 @@ export type Letter =
       readonly entry: string;
     }
   | { readonly kind: "forget"; readonly ids: readonly number[] }
-  /** For tests: fail in the next job. */
+  /** Fail in the next job. Only tests send it (`ThreadPool.injectFault`): nothing else makes a worker fail inside a job. */
   | { readonly kind: "fault"; readonly how: Fault };
 
 /** Exit, exit without a report, or throw. */
