@@ -294,6 +294,13 @@ class RowInterpreter {
   private compute(value: Value, active: readonly boolean[]): Lanes {
     const { op, type, attribute } = value;
     const args = value.args.map((arg) => this.get(arg));
+    if (op === "combineLanes") {
+      const isReached = active.some(Boolean);
+      assert.ok(!isReached || active.every(Boolean), "a combination of lanes that not all of them reach");
+      if (!isReached) return active.map(() => 0);
+      const combined = args[0]!.reduce((a, b) => wrapped(type, operate({ ...value, op: attribute } as Value, [a, b])));
+      return active.map(() => combined);
+    }
     return active.map((is, lane) => {
       if (!is) return 0;
       const operands = args.map((arg) => arg[lane]!);
