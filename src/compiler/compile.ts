@@ -47,9 +47,8 @@ import { lowerTransposed } from "./tiles/transpose.js";
 
 /**
  * Compiles the graph behind `roots` for a target. `given`: the leaves of the graph, then the constants that are to be data
- * (rewrite/given-numbers.ts). `load` makes emitted
- * kernels ready to run. `recordable`: the program is recorded once and run many times. `shared`: kernels of other programs
- * for this target.
+ * (rewrite/given-numbers.ts). `load` makes emitted kernels ready to run. `recordable`: the program is recorded once and run
+ * many times. `shared`: kernels of other programs for this target.
  */
 export function compile<Code>(
   roots: readonly Node[],

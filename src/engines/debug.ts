@@ -42,19 +42,19 @@ export function debug(at: 1 | 2 | 3, message: () => string): void {
 /** Whether the driver is asked what it made of each pipeline. */
 export const showsStatistics = topics.has("statistics");
 
-interface HeldText {
+interface DelayedText {
   readonly topic: DebugTopic;
   readonly text: string;
 }
 
-/** Texts of the program that is being compiled, held until it is complete. */
-let held: HeldText[] | null = null;
+/** Texts of the program that is being compiled; they are printed when it is complete. */
+let delayedTexts: DelayedText[] | null = null;
 
 /** Prints a compiled graph, kernel or module: a title, and the text below it. */
 export function debugText(topic: DebugTopic, title: string, text: () => string): void {
   if (!topics.has(topic)) return;
   const whole = `${topic} of ${title}\n${text()}`;
-  if (held) held.push({ topic, text: whole });
+  if (delayedTexts) delayedTexts.push({ topic, text: whole });
   else print(whole);
 }
 
@@ -63,11 +63,11 @@ export function debugText(topic: DebugTopic, title: string, text: () => string):
  * the kernels before their loops and code.
  */
 export function holdTexts(): () => void {
-  if (!showsPrograms || held) return () => {};
-  const texts: HeldText[] = [];
-  held = texts;
+  if (!showsPrograms || delayedTexts) return () => {};
+  const texts: DelayedText[] = [];
+  delayedTexts = texts;
   return () => {
-    held = null;
+    delayedTexts = null;
     for (const topic of TOPICS) for (const each of texts) if (each.topic === topic) print(each.text);
   };
 }

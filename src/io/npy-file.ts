@@ -1,6 +1,6 @@
 /**
- * Reads a .npy file from disk: its header, and then the bytes that the header says there are. So it may be a pipe, as a shell
- * makes them. `loadNpy` calls this.
+ * Reads a .npy file for `loadNpy`: the header first, then as many bytes as the header states. It never asks for the size of
+ * the file, so the path may also name a pipe of a shell, which has none.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { PumiceError } from "../core/errors.js";

@@ -56,7 +56,7 @@ export function npyHeaderEnd(bytes: Uint8Array, what = "npy"): number {
   return start + length;
 }
 
-/** Reads the header. The bytes need not go further than it, so a large file can be read by parts. */
+/** Parses the header. `bytes` may end where the header ends, so a caller can read the data of a large file later. */
 export function parseNpyHeader(bytes: Uint8Array, what = "npy"): NpyHeader {
   const end = npyHeaderEnd(bytes, what);
   const version = bytes[6];

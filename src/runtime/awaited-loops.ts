@@ -87,12 +87,12 @@ async function runLooping<M extends EngineMemory, K extends LoadedKernel>(
 ): Promise<void> {
   const { leaves, numbers, partsKey } = found;
   const { memory, starts } = partsKey === null ? wholeMemory<M>(leaves) : slicedMemory<M>(leaves);
-  const held = memory.map((each) => each.part(0, each.byteLength) as M);
+  const leafMemory = memory.map((each) => each.part(0, each.byteLength) as M);
   try {
-    for (const pack of packsOf(numbers)) held.push(engine.upload(bytesOfPack(pack)));
-    realizeAll(resultsOf(found), await executeGivingWay({ engine, program, leaves: held, starts, counters }));
+    for (const pack of packsOf(numbers)) leafMemory.push(engine.upload(bytesOfPack(pack)));
+    realizeAll(resultsOf(found), await executeGivingWay({ engine, program, leaves: leafMemory, starts, counters }));
   } finally {
-    for (const each of held) each.dispose();
+    for (const each of leafMemory) each.dispose();
   }
 }
 

@@ -1,11 +1,11 @@
 /**
- * What is asked for a second time is kept. An evaluation stores what was asked for, and fuses the values on the way into
- * kernels without storing them. It marks those. A later evaluation that reads a marked value stores it first, so that a
- * loop that looks at every step computes one step at a time, and does not compile a longer program for each.
+ * Keeps intermediate values that are used a second time. An evaluation stores its roots; it fuses intermediate values into
+ * kernels, does not store them, and marks them. A later evaluation that reads a marked value stores that value first. So a
+ * loop that prints every step computes one step at a time, and does not compile a longer program for each step.
  *
- * The form of the first graph remembers the position of that value, and the next graph of this form stores the value of
- * that position at once. So does a graph of another form whose root is reached in the same way from such a value: the
- * second step of a loop, where the first one began with something that was still to be computed.
+ * The form of the first graph remembers the position of that value, and the next graph of this form stores the value at that
+ * position at once. So does a graph of another form if the same operations lead from such a value to its root: this is the
+ * second step of a loop whose first step began with a value that was not yet computed.
  */
 import { tensorBytes } from "../core/bytes.js";
 import { sameShape } from "../core/shape.js";

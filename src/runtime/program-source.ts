@@ -61,10 +61,10 @@ interface OpenCompilation<Code> {
 
 export class ProgramSource<Code extends LoadedKernel> {
   readonly times: ProgramTimes = { key: 0, read: 0, compile: 0, load: 0 };
-  /** While a profile is open: where compilations are noted. */
+  /** The list of the open profile, to which each compilation is added; null without one. */
   watched: CompileSpan[] | null = null;
   private readonly shared = new SharedKernels<Code>();
-  /** The code that kernels were loaded from, where programs are kept on disk: a later program may share it. */
+  /** The encoding of each loaded kernel, if programs are cached on disk: each program that uses the kernel is written with it. */
   private readonly encodings = new WeakMap<Code, EncodedKernel>();
 
   /** `id`: the device's name. */

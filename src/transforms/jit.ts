@@ -53,7 +53,7 @@ type NumbersFor<T> = T extends Tensor
 
 export interface Jitted<A extends readonly unknown[], R> {
   (...args: JitArguments<A>): R;
-  // Last, because other transforms take the last signature for the function's own.
+  // TypeScript infers types from the last overload: `grad(jit(f))` must see the parameters of `f` itself.
   (...args: A): R;
   /** The program of a call with such arguments. Printed, it shows the kernels, the memory plan and the time of compiling. */
   lower(...args: JitArguments<A>): Lowered;

@@ -269,7 +269,7 @@ export class ControlFlow extends Branches {
   }
 
   private openLoop(head: Construct): InnerScope {
-    const loop: Loop = { parent: this.scope.loop, held: [] };
+    const loop: Loop = { parent: this.scope.loop, busyLocals: [] };
     this.record("none", { kind: "enter", construct: head, loop });
     return this.open(loop);
   }

@@ -29,12 +29,12 @@ export class Locals {
     }
     let outermost = current;
     while (outermost.parent && outermost.parent !== owner) outermost = outermost.parent;
-    outermost.held.push({ type, slot });
+    outermost.busyLocals.push({ type, slot });
   }
 
-  endLoop({ held }: Loop): void {
-    for (const { type, slot } of held) this.giveBack(type, slot);
-    held.length = 0;
+  endLoop({ busyLocals }: Loop): void {
+    for (const { type, slot } of busyLocals) this.giveBack(type, slot);
+    busyLocals.length = 0;
   }
 
   /** The declarations that open a body: runs of one type. */

@@ -36,7 +36,7 @@ export class Recorder {
     readonly module: object,
     readonly name: string,
   ) {
-    this.root = { isOpen: true, owner: this, loop: { parent: null, held: [] }, locals: [] };
+    this.root = { isOpen: true, owner: this, loop: { parent: null, busyLocals: [] }, locals: [] };
     this.scope = this.root;
   }
 

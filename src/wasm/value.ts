@@ -16,7 +16,7 @@ import type { Literal, ValueType } from "./types.js";
 export interface Loop {
   readonly parent: Loop | null;
   /** Locals that must stay untouched until the loop ends; filled by the writer. */
-  readonly held: { readonly type: ValueType; readonly slot: number }[];
+  readonly busyLocals: { readonly type: ValueType; readonly slot: number }[];
 }
 
 /** A part of the code: the function's body, a branch, or the body of a loop. */

@@ -15,7 +15,7 @@ test("values whose lives do not overlap share a local", () => {
   assert.equal(lines[0], "(local i32)", "fifty values, one alive at a time");
 });
 
-const loopIn = (parent: Loop | null): Loop => ({ parent, held: [] });
+const loopIn = (parent: Loop | null): Loop => ({ parent, busyLocals: [] });
 
 test("a local that is given back is taken again by a value of its type, and by no other", () => {
   const locals = new Locals(2);

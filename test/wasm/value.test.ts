@@ -20,6 +20,6 @@ test("a new local has a type, no place and no writes", () => {
 });
 
 test("a node is shown by its type and what made it", () => {
-  const scope: Scope = { isOpen: true, owner: {}, loop: { parent: null, held: [] }, locals: [] };
+  const scope: Scope = { isOpen: true, owner: {}, loop: { parent: null, busyLocals: [] }, locals: [] };
   assert.equal(String(new Node("i32", { kind: "constant", value: 1 }, [], scope, -1, null)), "i32 from constant");
 });

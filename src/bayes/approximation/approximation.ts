@@ -17,10 +17,10 @@ export abstract class Approximation {
   /** How many independent draws of the approximation the draws of a scalar are worth, for its mean. */
   protected abstract effectiveDraws(x: Chains): number;
 
-  /** Doubts besides those that the draws show. */
+  /** Problems that the method itself reports, besides those found in the draws. */
   protected abstract doubts(): readonly Problem[];
 
-  /** The words where there are no doubts. */
+  /** The text of `check()` where there are no problems. */
   protected abstract praise(): string;
 
   /**

@@ -23,7 +23,7 @@ export abstract class WeighedApproximation extends Approximation {
   /** Advice where the weights have a heavy tail. */
   protected abstract remedy(): string;
 
-  /** How the search ended, where nothing is doubtful. */
+  /** A sentence on how the search ended; shown only if `check()` finds no problem. */
   protected abstract success(): string;
 
   protected doubts(): readonly Problem[] {

@@ -69,7 +69,10 @@ export function logPeak(x: Tensor): Tensor {
   return where(isNone, 0, logGammaPeak(positive).sub(positive.log()));
 }
 
-/** Of n trials or parts, what x of them fall short of their share: n·share - x, from the smaller of both sides. */
+/**
+ * The shortfall n·share - x of x successes in n trials. Where `share` is 1/2 or more it is computed as (n - x) - n·rest, with
+ * `rest` = 1 - share: the smaller terms lose fewer digits.
+ */
 export function excessOf(x: Tensor, n: Tensor, share: Tensor, rest: Tensor): Tensor {
   return where(share.less(0.5), n.mul(share).sub(x), n.sub(x).sub(n.mul(rest)));
 }

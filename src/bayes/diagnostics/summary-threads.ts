@@ -17,7 +17,7 @@ const MOST_BYTES = 1 << 29;
 const BYTES_PER_DRAW = 52;
 const MOST_THREADS = 8;
 
-/** The states of a thread; it begins with neither. */
+/** States of a thread: waiting for a scalar, or summarizing one. A thread that has not started has state 0. */
 export const IDLE = 1;
 const BUSY = 2;
 

@@ -24,21 +24,21 @@ export interface HmmOptions {
   readonly steps: number;
 }
 
-/** What is seen under each state. */
+/** The emission distributions: how each hidden state produces an observation. */
 interface Emissions {
   readonly parts: readonly Distribution[];
   /** How many states there are. */
   readonly count: number;
-  /** Of a series, without its steps. */
+  /** The batch shape of the series, without the axis of steps. */
   readonly batchShape: Shape;
-  /** Of what is seen at one step. */
+  /** The shape of the observation at one step. */
   readonly eventShape: Shape;
   readonly support: Constraint;
   readonly domain?: Constraint;
   readonly parameters: readonly Parameter[];
   /** Log densities [.., steps, states]. */
   logDensities(x: Tensor): Tensor;
-  /** What the states [.., steps] show. */
+  /** Draws an observation for each of the states [.., steps]. */
   draw(key: Key, states: Tensor, dtype: "f32" | "f64"): Tensor;
 }
 

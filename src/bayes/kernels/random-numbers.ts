@@ -19,7 +19,7 @@ const SERIES = {
 } as const;
 
 export function randomNumbersOf(k: KernelBuilder, { elements, u, float, add, sub, mul, sqrt, log }: Numbers) {
-  /** A number between 0 and 1, neither of them in f64. */
+  /** A uniform number: in (0, 1) for f64, in (0, 1] for f32, where the largest words round to 1. */
   const unit = (type: FloatDType, word: Value) =>
     mul(add(k.convert(type, word), float(type, 0.5)), float(type, 2 ** -32));
   /** Σ c_n z^n. */

@@ -39,8 +39,8 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
   const gaps = new Map<string, MissingFlags>();
   const observations = Object.entries(observed).map(([name, given]) => {
     const values = isMarked(given) ? given.values : given;
-    const held = observation(name, values instanceof Tensor ? looked(values, name) : values);
-    return [name, isMarked(given) ? withoutGaps(name, held, gaps) : held] as const;
+    const observedValues = observation(name, values instanceof Tensor ? looked(values, name) : values);
+    return [name, isMarked(given) ? withoutGaps(name, observedValues, gaps) : observedValues] as const;
   });
   const home = alive[0]?.().device.id ?? (observations.length > 0 ? backendFor().id : undefined);
   return (dtype, asked = home) => {
@@ -79,20 +79,20 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
 }
 
 /** A tensor, or numbers with a shape. */
-type HeldValues = Tensor | { readonly values: Scalar[]; readonly shape: Shape };
+type ObservedValues = Tensor | { readonly values: Scalar[]; readonly shape: Shape };
 
 /** Values with zeros in place of missing ones, whose places are noted in `gaps`. */
-function withoutGaps(name: string, held: HeldValues, gaps: Map<string, MissingFlags>): HeldValues {
-  const read = held instanceof Tensor ? Array.from(held.dataSync() as ArrayLike<Scalar>) : held.values;
+function withoutGaps(name: string, observed: ObservedValues, gaps: Map<string, MissingFlags>): ObservedValues {
+  const read = observed instanceof Tensor ? Array.from(observed.dataSync() as ArrayLike<Scalar>) : observed.values;
   const values = read.map(Number);
-  const found = flagsOf(name, values, held.shape);
-  if (!found) return held;
+  const found = flagsOf(name, values, observed.shape);
+  if (!found) return observed;
   gaps.set(name, found);
-  return { values: values.map((value) => (Number.isNaN(value) ? 0 : value)), shape: held.shape };
+  return { values: values.map((value) => (Number.isNaN(value) ? 0 : value)), shape: observed.shape };
 }
 
 /** A tensor, or a copy of numbers. */
-function observation(name: string, given: Exclude<Observation, WithMissing>): HeldValues {
+function observation(name: string, given: Exclude<Observation, WithMissing>): ObservedValues {
   if (given === undefined || given === null) {
     throw new ArgumentError(`${name}: given without a value; leave the name out, or give it one.`);
   }

@@ -25,7 +25,7 @@ interface Parts {
   readonly change: Tensor;
 }
 
-/** The scale of normal free numbers to start from: as wide as where Stan starts. */
+/** The standard deviation of the normal start of unconstrained numbers. Stan draws its initial values from [-2, 2]. */
 const NORMAL_SCALE = 2;
 
 export function bridgeTo(posterior: AnyPosterior, { key, dtype, device }: Setting, particles: number): Bridge {

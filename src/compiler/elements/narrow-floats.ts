@@ -108,8 +108,8 @@ function roundToHalf(k: KernelBuilder, x: Value): Value {
   const bits = k.bitcast("u32", x);
   const power = k.binary("and", bits, word(0x7f800000));
   // Denormal f16 have the spacing of those from 2^-14 on; from 2^16 on any power will do.
-  const held = k.binary("min", k.binary("max", power, word(0x38800000)), word(0x47800000));
-  const coarse = k.bitcast("f32", k.binary("add", held, word(13 << 23)));
+  const clamped = k.binary("min", k.binary("max", power, word(0x38800000)), word(0x47800000));
+  const coarse = k.bitcast("f32", k.binary("add", clamped, word(13 << 23)));
   const magnitude = k.binary("sub", k.binary("add", k.unary("abs", x), coarse), coarse);
   // From 2^16 on there is only infinity: scaling overflows there.
   const scaled = k.binary("mul", magnitude, k.constant("f32", 2 ** 112));
@@ -123,8 +123,8 @@ function roundToByte(k: KernelBuilder, x: Value, to: ByteFloat): Value {
   const word = (value: number) => k.constant("u32", value);
   const bits = k.bitcast("u32", x);
   const power = k.binary("and", bits, word(0x7f800000));
-  const held = k.binary("min", k.binary("max", power, word((minExponent + 127) << 23)), word(0x48000000));
-  const coarse = k.bitcast("f32", k.binary("add", held, word((23 - fractionBits) << 23)));
+  const clamped = k.binary("min", k.binary("max", power, word((minExponent + 127) << 23)), word(0x48000000));
+  const coarse = k.bitcast("f32", k.binary("add", clamped, word((23 - fractionBits) << 23)));
   const magnitude = k.binary("sub", k.binary("add", k.unary("abs", x), coarse), coarse);
   const isBeyond = k.compare("gt", magnitude, k.constant("f32", DTYPES[to].max as number));
   const beyond = k.constant("f32", overflow === nan ? Number.NaN : Infinity);

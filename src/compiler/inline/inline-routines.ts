@@ -40,7 +40,10 @@ function copy(k: KernelBuilder, from: Place, to: Place, size: number): void {
   each(k, size, (index) => to.store(index, from.load(index)));
 }
 
-/** A result of a scan that is needed. `room`: of the carries that rounds begin with, memory for those of one round more. */
+/**
+ * A result of a scan that is read. `room`: memory for `length + 1` carries, if the result is the carry at the start of each
+ * round and may lie in scratch memory: rounds then write their carries there, the final one too. Else null.
+ */
 export interface ScanPart {
   readonly index: number;
   readonly place: Place;
@@ -48,8 +51,8 @@ export interface ScanPart {
 }
 
 /**
- * Memory for the carries that rounds begin with, which is also where the rounds before them leave them: the first round of a
- * reverse scan begins with the last ones.
+ * The part of `room` that holds the carry at the start of each round. Each round writes its carry where the next round starts.
+ * A reverse scan starts at the end of the room and leaves its final carry in the first row, so the part begins one row later.
  */
 export function roomFor(k: KernelBuilder, { params }: Node, room: Place, size: number): Place {
   const { isReverse } = params as unknown as ScanParams;

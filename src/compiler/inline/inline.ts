@@ -6,12 +6,12 @@
  * There are no kernels to cut the function into, so the questions are others than the scheduler's. Results of few elements
  * are written out one by one, so that all their reductions of one extent share one pass over the data: a log likelihood and
  * its gradients load each observation once. What would be computed again and again is kept in memory of the row where that
- * is cheaper (kept-values.ts), and so is everything routines take and give. A thread of a CPU has vectors, and its memory is
+ * is cheaper (worth-keeping.ts), and so is everything routines take and give. A thread of a CPU has vectors, and its memory is
  * a cache: from a few elements on it takes loops, and adds up neighbouring sums side by side. Several lanes share passes and
  * columns, down to a few elements: what each of them would write out for itself costs all of them its instructions and
  * registers. Routines, which go step by step, are for rows of one lane.
  *
- * survey.ts looks ahead at what passes will compute, passes.ts writes them.
+ * element-survey.ts looks ahead at what passes will compute, passes.ts writes them.
  */
 import { UnsupportedError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
@@ -24,25 +24,25 @@ import { rewrite } from "../compile.js";
 import type { ElementSettings } from "../elements/elements.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
-import { inlineRoutines, inlineScan, roomFor, type ScanPart } from "./inline-routines.js";
-import { worthKeeping } from "./kept-values.js";
-import { type Pass, PassWriter } from "./passes.js";
-import type { Place, Scratch } from "./place.js";
 import {
   anyElementOf,
   anyTermOf,
   type Columns,
   type ElementSet,
+  type ElementSurvey,
   everyElementOf,
   flatColumns,
   hasNeighbouringTerms,
   nestedColumns,
   type Stretch,
-  type Survey,
-  surveyOf,
+  surveyElements,
   unsupported,
   wholeOf,
-} from "./survey.js";
+} from "./element-survey.js";
+import { inlineRoutines, inlineScan, roomFor, type ScanPart } from "./inline-routines.js";
+import { type Pass, PassWriter } from "./passes.js";
+import type { Place, Scratch } from "./place.js";
+import { worthKeeping } from "./worth-keeping.js";
 
 export interface InlineContext {
   readonly k: KernelBuilder;
@@ -53,11 +53,11 @@ export interface InlineContext {
 /** The destination of a result: a place, or, for a single number, a value that is returned. */
 export type InlineResult = Place | "value";
 
-/** Elements of results that are written out one by one, in all. */
-const MAX_UNROLLED = 64;
-/** Elements that a row walks over without a loop; a thread with a cache has vectors for more than a few. */
-const HELD = 16;
-const HELD_CACHED = 8;
+/** The most elements that are written one by one, in all results together. */
+const MAX_UNROLLED_IN_ALL = 64;
+/** The most elements of one value that are written without a loop. Fewer for a thread with a cache: it has vectors for more. */
+const MAX_UNROLLED = 16;
+const MAX_UNROLLED_CACHED = 8;
 /** Reductions that are written out, and those of products. */
 const MAX_SHORT = 8;
 const MAX_PRODUCT = 32;
@@ -101,7 +101,7 @@ class Inlining {
       isStored: (node) => this.stored.has(node),
       isWrittenOut: this.isWrittenOut,
       columnsOf: (stretch) => this.columnsOf(stretch),
-      held: this.held,
+      maxUnrolled: this.maxUnrolled,
     });
   }
 
@@ -150,8 +150,8 @@ class Inlining {
    * Whether the sums of a reduction are better made side by side: neighbouring sums have neighbouring terms, which a thread
    * with vectors takes together.
    */
-  private isAcross(node: Node): boolean {
-    if (!this.isNesting || !this.context.scratch.isCached || sizeOf(node.shape) <= this.held) return false;
+  private isSummedTogether(node: Node): boolean {
+    if (!this.isNesting || !this.context.scratch.isCached || sizeOf(node.shape) <= this.maxUnrolled) return false;
     return hasNeighbouringTerms(node) && !this.isWrittenOut(node);
   }
 
@@ -160,36 +160,36 @@ class Inlining {
     const total = this.roots.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
     const last = this.roots.filter((root) => !this.stored.has(root));
     const wide = last.filter((root) => this.isWide(root));
-    const most = this.context.scratch.isCached ? this.held : MAX_UNROLLED;
+    const most = this.context.scratch.isCached ? this.maxUnrolled : MAX_UNROLLED_IN_ALL;
     const isShort = (root: Node) => (total <= most && !wide.includes(root)) || sizeOf(root.shape) === 1;
     const stretches = last.filter(isShort).map(wholeOf);
-    const long = last.filter((root) => !isShort(root) && !(total <= MAX_UNROLLED && wide.includes(root)));
+    const long = last.filter((root) => !isShort(root) && !(total <= MAX_UNROLLED_IN_ALL && wide.includes(root)));
     const columns: Stretch[] = [];
-    let room = MAX_UNROLLED;
+    let room = MAX_UNROLLED_IN_ALL;
     for (const stretch of long.flatMap((root) => this.stretchesOf(root))) {
-      if (stretch.count > Math.min(this.held, room)) columns.push(stretch);
+      if (stretch.count > Math.min(this.maxUnrolled, room)) columns.push(stretch);
       else {
         room -= stretch.count;
         stretches.push(stretch);
       }
     }
     return [
-      { kind: "elements", stretches, wide: total <= MAX_UNROLLED ? wide : [] },
+      { kind: "elements", stretches, wide: total <= MAX_UNROLLED_IN_ALL ? wide : [] },
       ...columns.map((stretch): Pass => {
         const { node, count } = stretch;
         const isWhole = count === sizeOf(node.shape);
-        return isWhole && this.isAcross(node) ? { kind: "sums", node } : { kind: "columns", stretch };
+        return isWhole && this.isSummedTogether(node) ? { kind: "sums", node } : { kind: "columns", stretch };
       }),
     ];
   }
 
   /** The passes that write a value which is kept. */
   private passesOf(node: Node): Pass[] {
-    if (this.isAcross(node)) return [{ kind: "sums", node }];
-    const held = this.context.k.lanes === 1 ? this.held : LEAST_SHARED - 1;
-    const stretches = sizeOf(node.shape) <= held ? [wholeOf(node)] : this.stretchesOf(node);
+    if (this.isSummedTogether(node)) return [{ kind: "sums", node }];
+    const most = this.context.k.lanes === 1 ? this.maxUnrolled : LEAST_SHARED - 1;
+    const stretches = sizeOf(node.shape) <= most ? [wholeOf(node)] : this.stretchesOf(node);
     return stretches.map((stretch) =>
-      stretch.count <= held ? { kind: "elements", stretches: [stretch], wide: [] } : { kind: "columns", stretch },
+      stretch.count <= most ? { kind: "elements", stretches: [stretch], wide: [] } : { kind: "columns", stretch },
     );
   }
 
@@ -240,7 +240,7 @@ class Inlining {
     }
   }
 
-  private surveysOf(pass: Pass): Survey[] {
+  private surveysOf(pass: Pass): ElementSurvey[] {
     if (pass.kind === "columns") return [this.survey(this.anyElementOf(pass.stretch))];
     if (pass.kind === "sums") return [this.survey(anyTermOf(pass.node))];
     const { stretches, wide } = pass;
@@ -253,13 +253,13 @@ class Inlining {
     return node.storage !== null || this.stored.has(node);
   }
 
-  private survey(targets: ElementSet): Survey {
-    return surveyOf(targets, {
+  private survey(targets: ElementSet): ElementSurvey {
+    return surveyElements(targets, {
       isLoaded: (node) => this.isLoaded(node),
       isWrittenOut: this.isWrittenOut,
       noteNested: (reduction) => this.nested.add(reduction),
       isNesting: this.isNesting,
-      isAcross: (reduction) => this.isAcross(reduction),
+      isSummedTogether: (reduction) => this.isSummedTogether(reduction),
       isSharing: !this.context.scratch.isCached,
     });
   }
@@ -269,8 +269,8 @@ class Inlining {
     return this.context.k.lanes === 1;
   }
 
-  private get held(): number {
-    return this.context.scratch.isCached ? HELD_CACHED : HELD;
+  private get maxUnrolled(): number {
+    return this.context.scratch.isCached ? MAX_UNROLLED_CACHED : MAX_UNROLLED;
   }
 
   private columnsOf(stretch: Stretch): Columns {

@@ -12,9 +12,9 @@ import type { KernelBuilder } from "../ir/kernel-builder.js";
 import { placesOf } from "../lower/lane-walk.js";
 import { Lowering } from "../lower/lowering.js";
 import type { Group, Tiling } from "../schedule/group.js";
+import { type Columns, everyElementOf, neighbourAxisOf, type Stretch, wholeOf } from "./element-survey.js";
 import type { InlineContext, InlineResult } from "./inline.js";
 import type { Place } from "./place.js";
-import { type Columns, everyElementOf, neighbourAxisOf, type Stretch, wholeOf } from "./survey.js";
 
 /** One pass of code: elements one by one, a stretch in a loop, or all sums of a reduction side by side. */
 export type Pass =
@@ -27,8 +27,8 @@ interface Decisions {
   isStored(node: Node): boolean;
   isWrittenOut(reduction: Node): boolean;
   columnsOf(stretch: Stretch): Columns;
-  /** Elements that are walked over without a loop. */
-  readonly held: number;
+  /** The most elements of a value that are written without a loop. */
+  readonly maxUnrolled: number;
 }
 
 /** Neighbouring sums that a thread holds in registers; more of them lie in memory, where vectors add to them. */
@@ -157,8 +157,8 @@ export class PassWriter {
 
   private lowering(results: readonly Node[]): PlacedLowering {
     const { k, settings } = this.context;
-    const { isStored, isWrittenOut, held } = this.decisions;
-    const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, elementsPerLane: k.lanes > 1 ? 1 : held };
+    const { isStored, isWrittenOut, maxUnrolled } = this.decisions;
+    const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, elementsPerLane: k.lanes > 1 ? 1 : maxUnrolled };
     const group: Group = {
       results: results.map((node) => ({ node, rowAxes: [] })),
       tiling,

@@ -70,9 +70,9 @@ export class KernelBuilder {
   finish(): Kernel {
     if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
     const { name, rows, lanes, buffers, arrays, fragments, subgroupSize, isRepeating } = this;
-    const held = fragments.length > 0 ? { fragments, subgroupSize } : {};
+    const fragmentFields = fragments.length > 0 ? { fragments, subgroupSize } : {};
     return withBody(
-      { name, rows, lanes, buffers, arrays, ...held, isRepeating },
+      { name, rows, lanes, buffers, arrays, ...fragmentFields, isRepeating },
       (this.regions[0] as Region).statements,
     );
   }

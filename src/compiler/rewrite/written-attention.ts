@@ -29,7 +29,7 @@ interface Written {
   readonly isCausal: boolean;
   readonly mask: { readonly node: Node; readonly isHiding: boolean } | null;
   readonly bias: Node | null;
-  /** Values that the kernel computes itself; nothing else may use them. */
+  /** Nodes that the attention kernel replaces and never stores. If another node reads one, the attention stays as written. */
   readonly inner: ReadonlySet<Node>;
 }
 
@@ -104,7 +104,10 @@ function turned(node: Node): Node {
   return g.reshape(from.inputs[0], [node.shape[0], node.shape[2], node.shape[1]]);
 }
 
-/** The operand before it was repeated over the scores, as [batch or 1, heads or 1, queries or 1, keys or 1]; null where it is neither. */
+/**
+ * A bias or mask before it was broadcast to the scores, as [batch or 1, heads or 1, queries or 1, keys or 1]. Null where only
+ * some of the batch axes are broadcast.
+ */
 function overScores(node: Node, shape: readonly number[]): Node | null {
   const source = node.primitive === expand ? node.inputs[0] : node;
   const aligned = [...new Array(shape.length - source.shape.length).fill(1), ...source.shape] as number[];

@@ -80,16 +80,16 @@ function selectKernel(
   const rows = productOf(keys.shape.slice(0, -1));
   if ((source === KEYS && keys.dtype !== "u32") || sort.lanes === 1 || extent < LEAST_EXTENT || rows === 0) return null;
   const most = Math.min(1024, tiles.maxLanes);
-  const isHeld = extent <= most * MOST_PER_LANE;
-  const shape = held(rows, extent, isHeld ? most : Math.min(most, USUAL_LANES));
-  if (ranks.length <= MOST_RANKS) return isHeld ? ranksKernel(shape, ranks, source) : null;
+  const fitsInLanes = extent <= most * MOST_PER_LANE;
+  const shape = selectedRowsOf(rows, extent, fitsInLanes ? most : Math.min(most, USUAL_LANES));
+  if (ranks.length <= MOST_RANKS) return fitsInLanes ? ranksKernel(shape, ranks, source) : null;
   const words = listWords(shape.lanes) + laneSumsWords(shape.lanes) + 2 * shape.lanes;
   const isListed = ranks.length <= Math.min(mostFirsts(shape.lanes), extent / 4) && 4 * words <= sort.sharedBytes;
   return isPrefix(ranks) && isListed ? firstsKernel(shape, ranks.length, source) : null;
 }
 
 /** The usual number of lanes with as many keys each as it takes; more lanes only where those are too many. */
-function held(rows: number, extent: number, most: number): SelectedRows {
+function selectedRowsOf(rows: number, extent: number, most: number): SelectedRows {
   let lanes = LEAST_LANES;
   while (lanes < most && (lanes * MOST_PER_LANE < extent || (lanes < USUAL_LANES && lanes * 4 < extent))) lanes *= 2;
   let perLane = 4;

@@ -90,16 +90,16 @@ function taskOf({ members }: Cluster, stored: ReadonlySet<Node>, profile: Target
   const statements = siblings.reduce((sum, sibling) => sum + sibling.statements, 0);
   const isShort = profile.width * statements <= profile.maxWideStatements;
   const canShare = isPlain && isShort && rows >= MANY_ROWS && rows % profile.width === 0;
-  const across = siblings.every((sibling) => sibling.isAcross) ? profile.columnReduction : null;
-  const isAcross = across !== null && rows % (across.lanes * across.turns) === 0;
+  const columns = siblings.every((sibling) => sibling.isColumnReduction) ? profile.columnReduction : null;
+  const areDivided = columns !== null && rows % (columns.lanes * columns.turns) === 0;
   const [{ rowsTogether: together }] = siblings;
   const areTogether = tiling.lanes === 1 && siblings.every((sibling) => sibling.rowsTogether === together);
   return {
     kind: "group",
     group: {
       results: groups.flatMap((group) => group.results),
-      tiling: isAcross ? { ...tiling, lanes: across.lanes } : tiling,
-      rowsPerThread: isAcross ? across.lanes * across.turns : canShare ? profile.width : areTogether ? together : 1,
+      tiling: areDivided ? { ...tiling, lanes: columns.lanes } : tiling,
+      rowsPerThread: areDivided ? columns.lanes * columns.turns : canShare ? profile.width : areTogether ? together : 1,
       isLoaded: (node) => stored.has(node),
       product: groups[0].product,
       transposed: groups[0].transposed,

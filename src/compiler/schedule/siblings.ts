@@ -28,8 +28,8 @@ export interface Sibling {
   readonly costOf: (node: Node) => number;
   /** It has nothing that lanes would share, so it can do with any number of them. */
   readonly isPlain: boolean;
-  /** Its rows are reduced across memory. */
-  readonly isAcross: boolean;
+  /** It reduces columns: see `Survey`. */
+  readonly isColumnReduction: boolean;
   /** Neighbouring rows that are best reduced together: 1, or all along the last axis. */
   readonly rowsTogether: number;
 }

@@ -41,8 +41,8 @@ export interface Survey {
   /** Nodes it loads, and the indices at which it does, in words. */
   readonly loads: ReadonlyMap<Node, ReadonlySet<string>>;
   readonly ownIndex: string;
-  /** Neighbouring rows load neighbours, and reductions do not. */
-  readonly isAcross: boolean;
+  /** Neighbouring rows load neighbouring elements, and neighbouring rounds of its reductions do not. */
+  readonly isColumnReduction: boolean;
   /** Additions in each round of its reductions that do not depend on the last axis of the result. */
   readonly sharedAlongLast: number;
 }
@@ -54,7 +54,7 @@ export const nothing: Survey = {
   products: [],
   loads: new Map(),
   ownIndex: "",
-  isAcross: false,
+  isColumnReduction: false,
   sharedAlongLast: 0,
 };
 
@@ -100,7 +100,7 @@ export function surveyFrom(
     products: [...products],
     loads,
     ownIndex: words(found, variables, result),
-    isAcross: isAcross(found),
+    isColumnReduction: isColumnReduction(found),
     sharedAlongLast: found.sharedAlongLast,
     cuts: [...cuts],
     statements,
@@ -254,7 +254,7 @@ function noteReduction({ reductions, unitAxes, axisOf }: Found, visit: Visit, ex
 }
 
 /** Whether rows of a reduction are best computed side by side: see `Survey`. Lanes are of 32 bits. */
-function isAcross({ result, reductions, nodes, loads, neighboursByRow, neighboursByRound }: Found): boolean {
+function isColumnReduction({ result, reductions, nodes, loads, neighboursByRow, neighboursByRound }: Found): boolean {
   const isCountable = ({ shape }: Node) => productOf(shape) <= MAX_I32;
   return (
     reductions.size > 0 &&

@@ -29,8 +29,8 @@ interface MatrixOperand {
 /** Words of a unit, or of one part of it. */
 const WORDS = 4;
 
-/** A place along an axis of the operand. */
-interface Place {
+/** The position of a unit along one axis of the operand. */
+interface AxisPosition {
   readonly extent: number;
   /** Extent of the tile along the axis. */
   readonly tile: number;
@@ -44,11 +44,11 @@ interface Place {
   readonly isAlong: boolean;
 }
 
-/** A unit of an operand: its places along the operand's rows (or columns) and along the summation. */
+/** A unit of an operand: its position along the rows (or columns) of the result, and its position along the summation. */
 interface Unit {
-  readonly along: Place;
-  readonly sum: Place;
-  /** False for a unit that is not there: there are more lanes. */
+  readonly along: AxisPosition;
+  readonly sum: AxisPosition;
+  /** False in lanes beyond the last unit of the tile; null where every lane has a unit. */
   readonly isThere: Value | null;
 }
 
@@ -130,7 +130,12 @@ export class MatrixStage {
     const { k, lowering, operand, unit, tile, isAlongSum } = this;
     const { place, isThere } = this.placeOf(done);
     const i = (value: number) => k.constant("i32", value);
-    const placed = (first: (by: number) => Value, extent: number, tileExtent: number, isAlong: boolean): Place => {
+    const placed = (
+      first: (by: number) => Value,
+      extent: number,
+      tileExtent: number,
+      isAlong: boolean,
+    ): AxisPosition => {
       const inTile = lowering.indexValue(isAlong ? place.inLine : place.line);
       const at = k.binary("add", first(1), isAlong ? k.binary("mul", inTile, i(unit)) : inTile);
       const number = isAlong && extent % unit === 0 ? k.binary("add", first(unit), inTile) : null;
@@ -186,7 +191,7 @@ export class MatrixStage {
   ): { readonly value: Value; readonly isSummed: Value | null } {
     const { k, lowering, operand } = this;
     const i = (value: number) => k.constant("i32", value);
-    const placed = ({ extent, tile, at: start, unit: number, whole, isAlong }: Place) => {
+    const placed = ({ extent, tile, at: start, unit: number, whole, isAlong }: AxisPosition) => {
       if (whole) return { index: isAlong ? plus(whole, constantExpr(offset)) : whole, isInside: null };
       const at = isAlong && !number ? k.binary("add", start, i(offset)) : start;
       const index = number

@@ -99,19 +99,19 @@ export class LoadedHostKernel implements LoadedKernel {
 
 /** Memory for the arrays of the kernel that is running: one runs at a time. It holds those of every kernel that is loaded. */
 export class Scratch {
-  private held: HostAllocation | null = null;
+  private allocation: HostAllocation | null = null;
 
   constructor(private readonly device: HostDevice) {}
 
   /** Its address in the order of dispatches: a kernel dispatched now may run when another is in use. */
   get address(): number {
-    return this.held?.address ?? 0;
+    return this.allocation?.address ?? 0;
   }
 
   reserve(byteLength: number): void {
-    if (this.held && this.held.byteLength >= byteLength) return;
-    this.held?.dispose();
-    this.held = null;
-    this.held = this.device.allocUninitialized(byteLength);
+    if (this.allocation && this.allocation.byteLength >= byteLength) return;
+    this.allocation?.dispose();
+    this.allocation = null;
+    this.allocation = this.device.allocUninitialized(byteLength);
   }
 }

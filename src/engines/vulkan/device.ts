@@ -87,7 +87,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   private readonly cache: PipelineCacheFile;
   private readonly imports = new HostImports();
   /** Release functions of objects other than buffers. Destroying the memory pools does not release these. */
-  private readonly held = new Set<() => void>();
+  private readonly releases = new Set<() => void>();
   private readonly pendingReads = new Set<Promise<unknown>>();
   private readonly instance: Instance;
   private copier: CopyKernel | null = null;
@@ -298,9 +298,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   /** @internal Calls `release` once, when the owner is garbage or the device closes. */
   hold(owner: object, release: () => void): void {
     const once = () => {
-      if (this.held.delete(once)) release();
+      if (this.releases.delete(once)) release();
     };
-    this.held.add(once);
+    this.releases.add(once);
     this.leases.add(owner, once);
   }
 
@@ -602,7 +602,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     }
     this.rest.end();
     this.leases.close();
-    for (const release of [...this.held]) release();
+    for (const release of [...this.releases]) release();
     await this.stream.destroy();
     this.stream.clock?.destroy();
     this.imports.releaseAll();

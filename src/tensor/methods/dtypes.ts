@@ -23,12 +23,12 @@ function within(x: Tensor, dtype: DType): Tensor {
       `cast: ${x.dtype} to ${dtype}, saturating; complex numbers have no range, so take their parts.`,
     );
   }
-  const isHeld = from.kind === "bool" || to.kind === "bool" || (from.min >= to.min && from.max <= to.max);
-  if ((from.kind === "float" && isInteger(dtype)) || (isHeld && lowestOf(x.dtype) >= to.min)) return x;
+  const fits = from.kind === "bool" || to.kind === "bool" || (from.min >= to.min && from.max <= to.max);
+  if ((from.kind === "float" && isInteger(dtype)) || (fits && lowestOf(x.dtype) >= to.min)) return x;
   const whole = (end: number | bigint) => (isInteger(x.dtype) && typeof end === "number" ? Math.trunc(end) : end);
   // A narrow float may not hold the end of another one's range.
-  const held = isNarrowFloat(x.dtype) ? x.cast("f32") : x;
-  return held.clip(whole(to.min), whole(to.max)) as Tensor;
+  const wide = isNarrowFloat(x.dtype) ? x.cast("f32") : x;
+  return wide.clip(whole(to.min), whole(to.max)) as Tensor;
 }
 
 export class DTypeMethods<D extends DType> {

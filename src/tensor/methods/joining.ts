@@ -10,7 +10,7 @@ import { concat as concatPrimitive } from "../../graph/primitives/movement.js";
 import { backendOf, castNode, checkOneDevice, commonDType, makeNode } from "../build.js";
 import type { OneOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
-import { checkTensors } from "../tensor-checks.js";
+import { checkTensors, isTensor } from "../tensor-checks.js";
 
 /** Tensors one after another along an axis. */
 export function concat<D extends DType>(
@@ -55,7 +55,7 @@ export function meshgrid<D extends DType>(
   vectors: readonly Tensor<D>[],
   options: { readonly indexing?: "xy" | "ij" } = {},
 ): Tensor<D>[] {
-  if (!Array.isArray(vectors)) throw new ArgumentError("meshgrid: takes a list of vectors; write meshgrid([x, y]).");
+  if (isTensor(vectors)) throw new ArgumentError("meshgrid: takes a list of vectors; write meshgrid([x, y]).");
   checkCount("meshgrid", 2, arguments);
   checkOptions("meshgrid", options, { indexing: "text" });
   checkTensors("meshgrid", vectors);

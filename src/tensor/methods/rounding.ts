@@ -31,9 +31,9 @@ export function roundedTo(x: Tensor, options: RoundOptions): Tensor {
 /** As NumPy: scaled, rounded and scaled back. Numbers too large to be scaled have no digit to round, and stay. */
 function roundedFloats(x: Tensor, decimals: number): Tensor {
   const power = 10 ** Math.abs(decimals);
-  const isHeld = power <= Number(DTYPES[x.dtype as DType].max);
-  if (decimals < 0) return isHeld ? unary(x.div(power), E.round).mul(power) : x.mul(0);
-  if (!isHeld) return x.again();
+  const fits = power <= Number(DTYPES[x.dtype as DType].max);
+  if (decimals < 0) return fits ? unary(x.div(power), E.round).mul(power) : x.mul(0);
+  if (!fits) return x.again();
   const scaled = x.mul(power);
   return where(scaled.isFinite(), unary(scaled, E.round).div(power), x);
 }

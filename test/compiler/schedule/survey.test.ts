@@ -135,20 +135,20 @@ test("indices of loads are in words of rows and columns, the same for groups ove
   assert.equal(survey(g.neg(withOne), [0, 1]).ownIndex, plain.ownIndex, "axes of one do not count");
 });
 
-test("rows are across memory where neighbours of the result read neighbours and reductions do not", () => {
+test("a reduction is one of columns where neighbours of the result read neighbours and rounds of the loop do not", () => {
   const x = stored(64, 32);
-  const across = surveyFrom(g.sum(x, [0]), nothingElse, null, [0]);
-  assert.equal(across.isAcross, true);
-  assert.equal(surveyFrom(g.sum(x, [1]), nothingElse, null, [0]).isAcross, false, "it reduces along memory");
-  assert.equal(surveyFrom(g.exp(x), nothingElse, null, [0, 1]).isAcross, false, "it reduces nothing");
+  const columns = surveyFrom(g.sum(x, [0]), nothingElse, null, [0]);
+  assert.equal(columns.isColumnReduction, true);
+  assert.equal(surveyFrom(g.sum(x, [1]), nothingElse, null, [0]).isColumnReduction, false, "it reduces rows");
+  assert.equal(surveyFrom(g.exp(x), nothingElse, null, [0, 1]).isColumnReduction, false, "it reduces nothing");
   assert.equal(
-    surveyFrom(g.sum(storedAs("f64", 64, 32), [0]), nothingElse, null, [0]).isAcross,
+    surveyFrom(g.sum(storedAs("f64", 64, 32), [0]), nothingElse, null, [0]).isColumnReduction,
     false,
     "lanes are of 32 bits",
   );
   const weights = g.broadcast(g.reshape(stored(64), [64, 1]), [64, 32]);
   const weighted = surveyFrom(g.sum(g.mul(x, weights), [0]), nothingElse, null, [0]);
-  assert.equal(weighted.isAcross, false, "rounds of the loop read neighbours, too");
+  assert.equal(weighted.isColumnReduction, false, "rounds of the loop read neighbours, too");
   const windows = make(window, [x], { axes: [0], size: [3], stride: [1], dilation: [1] });
-  assert.equal(surveyFrom(g.sum(windows, [2]), nothingElse, null, [0, 1]).isAcross, true);
+  assert.equal(surveyFrom(g.sum(windows, [2]), nothingElse, null, [0, 1]).isColumnReduction, true);
 });

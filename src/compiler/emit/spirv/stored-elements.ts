@@ -141,8 +141,8 @@ function encodeByte(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: ByteF
   const normal = f.shiftRight(f.sub(raised, (126 + minExponent) << 23), shift);
   const code = f.select(f.less(magnitude, (127 + minExponent) << 23), small, normal);
   const isBeyond = f.greater(code, maxCode);
-  const held = f.select(isBeyond, word(overflow), code);
-  const signed = f.or(held, f.and(f.shiftRight(bits, 24), 0x80));
+  const unsigned = f.select(isBeyond, word(overflow), code);
+  const signed = f.or(unsigned, f.and(f.shiftRight(bits, 24), 0x80));
   const isNan = f.greater(magnitude, 0x7f800000);
   return f.select(overflow === nan ? isBeyond : isNan, word(nan), signed);
 }

@@ -10,7 +10,7 @@ import { KernelBuilder } from "../../ir/kernel-builder.js";
 import { tileScores } from "./forward.js";
 import { type AttentionProblem, declareInputs, declareRest, Visibility } from "./problem.js";
 import { laneRows, storeSums } from "./row-results.js";
-import type { Form, Operand } from "./tiles.js";
+import type { Operand, TileForm } from "./tiles.js";
 import { firstRowOf, keyHeadOf, mostColumns, overHeads, placeOf, walkOver } from "./walk.js";
 
 /** The weight of a score, and the cotangent of the score. */
@@ -31,7 +31,7 @@ function weigh(
 export function queryKernel<O extends Operand>(
   problem: AttentionProblem,
   settings: ElementSettings,
-  form: Form<O>,
+  form: TileForm<O>,
 ): Kernel {
   const { batch, heads, keyHeads, queries, keys, depth, width, type, params } = problem;
   const count = Math.ceil(queries / form.rows);
@@ -86,7 +86,7 @@ export function queryKernel<O extends Operand>(
 export function keyKernel<O extends Operand>(
   problem: AttentionProblem,
   settings: ElementSettings,
-  form: Form<O>,
+  form: TileForm<O>,
 ): Kernel {
   const { batch, heads, keyHeads, queries, keys, depth, width, type, params } = problem;
   const count = Math.ceil(keys / form.rows);

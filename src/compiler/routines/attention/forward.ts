@@ -8,13 +8,13 @@ import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import { type AttentionProblem, declareInputs, Visibility } from "./problem.js";
 import { inverses, laneRows, storeLogs, storeSums } from "./row-results.js";
-import type { Form, Operand, Tiles } from "./tiles.js";
+import type { Operand, TileForm, Tiles } from "./tiles.js";
 import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
 
 export function forwardKernel<O extends Operand>(
   problem: AttentionProblem,
   settings: ElementSettings,
-  form: Form<O>,
+  form: TileForm<O>,
 ): Kernel {
   const { batch, heads, keyHeads, queries, keys, depth, width, type, params } = problem;
   const count = Math.ceil(queries / form.rows);

@@ -36,8 +36,8 @@ export function matrixQueryKernel(problem: AttentionProblem, tile: MatrixAttenti
   const tiles = new MatrixTiles(k, problem, tile);
   const start = firstRowOf(k, member, head, heads, queries);
   const keyStart = firstRowOf(k, member, keyHeadOf(k, head, problem), keyHeads, keys);
-  const q = tiles.held({ buffer: inputs.q, count: queries, width: depth }, start, first);
-  const ct = tiles.held({ buffer: rest.ct, count: queries, width }, start, first);
+  const q = tiles.resident({ buffer: inputs.q, count: queries, width: depth }, start, first);
+  const ct = tiles.resident({ buffer: rest.ct, count: queries, width }, start, first);
   const key = tiles.streamed({ buffer: inputs.k, count: keys, width: depth }, "first");
   const value = tiles.streamed({ buffer: inputs.v, count: keys, width }, "second");
   const sums = tiles.sums(depth);
@@ -87,8 +87,8 @@ export function matrixKeyKernel(problem: AttentionProblem, tile: MatrixAttention
   const { member, head: keyHead, first } = placeOf(k, count, tile.rows, keyHeads, false);
   const tiles = new MatrixTiles(k, problem, tile);
   const start = firstRowOf(k, member, keyHead, keyHeads, keys);
-  const key = tiles.held({ buffer: inputs.k, count: keys, width: depth }, start, first);
-  const value = tiles.held({ buffer: inputs.v, count: keys, width }, start, first);
+  const key = tiles.resident({ buffer: inputs.k, count: keys, width: depth }, start, first);
+  const value = tiles.resident({ buffer: inputs.v, count: keys, width }, start, first);
   const q = tiles.streamed({ buffer: inputs.q, count: queries, width: depth }, "first");
   const ct = tiles.streamed({ buffer: rest.ct, count: queries, width }, "second");
   const [ofKeys, ofValues] = [tiles.sums(depth), tiles.sums(width)];

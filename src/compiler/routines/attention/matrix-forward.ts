@@ -37,7 +37,7 @@ export function matrixForwardKernel(
   const tiles = new MatrixTiles(k, problem, tile);
   const start = firstRowOf(k, member, head, heads, queries);
   const keyStart = firstRowOf(k, member, keyHeadOf(k, head, problem), keyHeads, keys);
-  const held = tiles.held({ buffer: inputs.q, count: queries, width: depth }, start, first);
+  const q = tiles.resident({ buffer: inputs.q, count: queries, width: depth }, start, first);
   const key = tiles.streamed({ buffer: inputs.k, count: keys, width: depth }, "first");
   const value = tiles.streamed({ buffer: inputs.v, count: keys, width }, "second");
   const sums = tiles.sums(width);
@@ -56,7 +56,7 @@ export function matrixForwardKernel(
     value.keep(words.slice(key.wordCount));
     k.barrier();
     const next = load(k.binary("add", firstKey, k.constant("i32", tile.columns)));
-    const products = tiles.products(held, key);
+    const products = tiles.products(q, key);
     const scores = scoresOf(k, tiles, tile, visibility, products, { first, firstColumn: firstKey });
     const { largest, factors } = raiseLargest(k, tiles, tile, scores, carried.slice(0, rowAt.length), sums);
     const weights = scores.map((row, r) => {

@@ -26,8 +26,8 @@ function layoutOf({ rows, columns, fragment }: MatrixAttentionTile, depth: numbe
   const second = columns * wordPitch(d);
   const scores = second + columns * wordPitch(e);
   const scorePitch = columns + 2 * VECTOR;
-  const held = rows * Math.max(wordPitch(d), wordPitch(e));
-  return { d, e, second, scores, scorePitch, words: Math.max(scores + rows * scorePitch, held) };
+  const residentWords = rows * Math.max(wordPitch(d), wordPitch(e));
+  return { d, e, second, scores, scorePitch, words: Math.max(scores + rows * scorePitch, residentWords) };
 }
 
 /** Whether a tile can compute an attention, and its lanes and bytes of shared memory. */
@@ -106,7 +106,7 @@ export class MatrixTiles {
   }
 
   /** Rows that stay, as fragments: those of the subgroup, from `first` on. All lanes meet before and after. */
-  held(rows: Rows, start: Value, first: Value): readonly number[] {
+  resident(rows: Rows, start: Value, first: Value): readonly number[] {
     const { k, tile } = this;
     const { operand: dtype, rows: count, depth } = tile.fragment;
     const padded = whole(rows.width, Math.max(depth, tile.fragment.columns));
@@ -136,14 +136,14 @@ export class MatrixTiles {
     return made;
   }
 
-  /** The products of held and streamed rows, row by row of the lane, in the order of `columns`. */
-  products(held: readonly number[], streamed: MatrixRows): Value[][] {
+  /** The products of resident and streamed rows, row by row of the lane, in the order of `columns`. */
+  products(resident: readonly number[], streamed: MatrixRows): Value[][] {
     const { k, tile, scores, right, array, layout } = this;
     const { fragment } = tile;
     const i = (value: number) => k.constant("i32", value);
     scores.forEach((sum, at) => {
       k.fillFragment(sum, 0);
-      held.forEach((own, d) => {
+      resident.forEach((own, d) => {
         k.loadFragment(right, streamed.fragment(i(at * fragment.columns), d * fragment.depth, true));
         k.multiplyFragments(own, right, sum);
       });

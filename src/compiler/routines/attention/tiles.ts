@@ -7,7 +7,7 @@ import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
 
 /** A form of tiles, for a kernel of so many rows at a time and lanes. */
-export interface Form<O extends Operand> {
+export interface TileForm<O extends Operand> {
   readonly rows: number;
   readonly lanes: number;
   tiles(k: KernelBuilder): Tiles<O>;

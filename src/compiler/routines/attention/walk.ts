@@ -3,7 +3,7 @@ import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { AttentionProblem, Range } from "./problem.js";
 
-interface Place {
+interface TilePosition {
   readonly member: Value;
   readonly head: Value;
   /** The first row of the tile. */
@@ -14,7 +14,13 @@ interface Place {
  * The kernel's tile: rows of the kernel go through tiles first, then heads. `isReversed`: the last tile comes first. With a
  * causal mask it has the most keys, and work that takes longest should begin first.
  */
-export function placeOf(k: KernelBuilder, tiles: number, rows: number, heads: number, isReversed: boolean): Place {
+export function placeOf(
+  k: KernelBuilder,
+  tiles: number,
+  rows: number,
+  heads: number,
+  isReversed: boolean,
+): TilePosition {
   const i = (value: number) => k.constant("i32", value);
   const inHead = k.binary("irem", k.row, i(tiles));
   const which = isReversed ? k.binary("sub", i(tiles - 1), inHead) : inHead;

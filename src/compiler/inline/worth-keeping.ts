@@ -7,7 +7,7 @@
  */
 import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import type { Survey } from "./survey.js";
+import type { ElementSurvey } from "./element-survey.js";
 
 /** Additions that each lane must save: a value that is kept needs a loop of its own. */
 const LEAST_GAIN = 64;
@@ -26,7 +26,7 @@ interface Prices {
 /** The nodes to keep next; none where everything that is left is cheap. `order`: inputs come before their users. */
 export function worthKeeping(
   order: readonly Node[],
-  surveys: Iterable<Survey>,
+  surveys: Iterable<ElementSurvey>,
   isLoaded: (node: Node) => boolean,
   { accessCost, lanes }: Prices,
 ): Node[] {

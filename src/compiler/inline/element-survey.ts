@@ -1,7 +1,7 @@
 /**
  * Surveys what a function of a thread will compute, before any code is written: a walk from the elements that are wanted back
  * to what is in memory, with the indices that the lowering will meet. inline.ts decides by it what is written together, and
- * kept-values.ts what is stored.
+ * worth-keeping.ts what is stored.
  */
 import { UnsupportedError } from "../../core/errors.js";
 import {
@@ -140,12 +140,12 @@ interface Decided {
   /** Reductions over several axes are loops inside loops. */
   readonly isNesting: boolean;
   /** Whether sums are made side by side, in a pass of their own. */
-  isAcross(reduction: Node): boolean;
+  isSummedTogether(reduction: Node): boolean;
   /** Reductions of the row over as many elements count as one loop, in which all of them are made. */
   readonly isSharing: boolean;
 }
 
-export interface Survey {
+export interface ElementSurvey {
   /** Values that are computed, each loop's once. */
   readonly values: number;
   /** Whether something in it is a loop for each of the elements. */
@@ -179,12 +179,12 @@ const isAll = (node: Node, index: readonly IndexExpr[], within: ReadonlySet<Atom
   node.primitive.kind === "reduce" && 4 * roundsOf(index, within) >= 3 * sizeOf(node.shape);
 
 /** Looks at all that some targets need. */
-export function surveyOf({ space, elements, loops, isInputs }: ElementSet, decided: Decided): Survey {
+export function surveyElements({ space, elements, loops, isInputs }: ElementSet, decided: Decided): ElementSurvey {
   const targets = new Set(isInputs ? [] : elements.map(({ node }) => node));
   return new Walk(space, targets, loops, decided).over(elements);
 }
 
-class Walk implements Survey {
+class Walk implements ElementSurvey {
   values = 0;
   hasLoops = false;
   readonly cuts = new Set<Node>();
@@ -201,7 +201,7 @@ class Walk implements Survey {
     private readonly decided: Decided,
   ) {}
 
-  over(elements: ElementSet["elements"]): Survey {
+  over(elements: ElementSet["elements"]): ElementSurvey {
     const within = new Set(this.loops);
     for (const { node, index } of elements) this.visit(node, index, within);
     return this;
@@ -218,7 +218,7 @@ class Walk implements Survey {
     this.values++;
     this.times.set(node, (this.times.get(node) ?? 0) + roundsOf(index, within));
     const { primitive } = node;
-    const isSummedApart = !isTarget && isAll(node, index, within) && this.decided.isAcross(node);
+    const isSummedApart = !isTarget && isAll(node, index, within) && this.decided.isSummedTogether(node);
     const isCut =
       isSummedApart ||
       primitive.kind === "routine" ||
