@@ -122,6 +122,7 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
     const end = endOf(source);
     store(end === result ? source : end);
   };
+  const stores: Stores = { store, storeApart, endOf, isLoaded };
   for (let result = waiting.pop(); result; result = waiting.pop()) {
     if (result.primitive.kind === "routine") {
       for (const input of result.inputs) {
@@ -129,55 +130,78 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
         if (source.storage === null) store(source);
       }
       groups.set(result, null);
-      continue;
-    }
-    let survey = surveyFrom(result, isLoaded, profile);
-    // Cutting also removes private inputs; survey again.
-    for (;;) {
-      const cuts = firstOf(
-        () => termsOf(survey, endOf),
-        () => survey.cuts,
-        () => (survey.loads.size > profile.maxLoads ? cutsForLoads(result, survey.nodes, profile.maxLoads) : []),
-        () => (survey.statements > profile.maxStatements ? frontier(survey, profile) : []),
-        () => costlyAgain(survey, result),
-      );
-      const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey);
-      if (cuts.length + apart.length === 0) break;
-      for (const node of cuts) store(node);
-      for (const node of apart) storeApart(node, result);
-      survey = surveyFrom(result, isLoaded, profile);
-    }
-    const product = fusedProduct(result, survey);
-    if (product) {
-      const rowAxes = result.shape.map((_, axis) => axis);
-      const tiling = tilingFor(1, profile, false);
-      groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded, product });
-      continue;
-    }
-    const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
-    const apart = survey.reductions.filter(({ node }) => !inlined.includes(node) && node !== result);
-    for (const { node } of apart) storeApart(node, result);
-    if (apart.length > 0) survey = surveyFrom(result, isLoaded, null);
-    const lanes = chooseLanes(result, rowAxes, survey.reductions, profile);
-    const tiling = tilingFor(lanes, profile, [...survey.nodes.keys()].some(isWide));
-    groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded });
+    } else groups.set(result, groupOf(result, stores, profile));
   }
   // A node stored late may have been lowered into a group formed early: look at every group again with all known.
-  return new Map(
-    [...groups].map(([node, group]) => {
-      const rowAxes = group?.results[0].rowAxes;
-      const survey = rowAxes ? surveyFrom(node, isLoaded, null, rowAxes) : nothing;
-      // Once its product is stored a group has nothing left that it could not compute row by row.
-      const product = group?.product && survey.products.includes(group.product.dot) ? group.product : undefined;
-      // Squares are counted in 32 bits.
-      const isShort = [node, ...survey.loads.keys()].every(({ shape }) => productOf(shape) <= MAX_I32);
-      const isPlain = !product && survey.reductions.length === 0 && isShort;
-      const transposed = isPlain
-        ? (transposedAxes(node, isLoadedIn(node, isLoaded), profile.tiles) ?? undefined)
-        : undefined;
-      return [node, { node, group: group && { ...group, product, transposed }, survey }];
-    }),
-  );
+  return new Map([...groups].map(([node, group]) => [node, withAllStored(node, group, isLoaded, profile)]));
+}
+
+/** The values that are stored while groups grow. */
+interface Stores {
+  store(node: Node): void;
+  /** Stores a product or reduction, with the epilogue that its own group can compute. */
+  storeApart(source: Node, result: Node): void;
+  endOf(source: Node): Node;
+  isLoaded(node: Node): boolean;
+}
+
+/** The group that computes a result; inputs that cannot be part of it are stored. */
+function groupOf(result: Node, stores: Stores, profile: TargetProfile): Group {
+  const { storeApart, isLoaded } = stores;
+  const survey = surveyAfterCuts(result, stores, profile);
+  const product = fusedProduct(result, survey);
+  if (product) {
+    const rowAxes = result.shape.map((_, axis) => axis);
+    const tiling = tilingFor(1, profile, false);
+    return { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded, product };
+  }
+  const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
+  const apart = survey.reductions.filter(({ node }) => !inlined.includes(node) && node !== result);
+  for (const { node } of apart) storeApart(node, result);
+  const { reductions, nodes } = apart.length > 0 ? surveyFrom(result, isLoaded, null) : survey;
+  const lanes = chooseLanes(result, rowAxes, reductions, profile);
+  const tiling = tilingFor(lanes, profile, [...nodes.keys()].some(isWide));
+  return { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded };
+}
+
+/** The survey of a result, once everything that its kernel cannot hold is stored. */
+function surveyAfterCuts(result: Node, { store, storeApart, endOf, isLoaded }: Stores, profile: TargetProfile): Survey {
+  let survey = surveyFrom(result, isLoaded, profile);
+  // Cutting also removes private inputs; survey again.
+  for (;;) {
+    const cuts = firstOf(
+      () => termsOf(survey, endOf),
+      () => survey.cuts,
+      () => (survey.loads.size > profile.maxLoads ? cutsForLoads(result, survey.nodes, profile.maxLoads) : []),
+      () => (survey.statements > profile.maxStatements ? frontier(survey, profile) : []),
+      () => costlyAgain(survey, result),
+    );
+    const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey);
+    if (cuts.length + apart.length === 0) return survey;
+    for (const node of cuts) store(node);
+    for (const node of apart) storeApart(node, result);
+    survey = surveyFrom(result, isLoaded, profile);
+  }
+}
+
+/** A group as it is once all stored values are known. */
+function withAllStored(
+  node: Node,
+  group: Group | null,
+  isLoaded: (node: Node) => boolean,
+  profile: TargetProfile,
+): Grown {
+  const rowAxes = group?.results[0].rowAxes;
+  const survey = rowAxes ? surveyFrom(node, isLoaded, null, rowAxes) : nothing;
+  // Once its product is stored a group has nothing left that it could not compute row by row.
+  const product = group?.product && survey.products.includes(group.product.dot) ? group.product : undefined;
+  // Squares are counted in 32 bits.
+  const isShort = [node, ...survey.loads.keys()].every(({ shape }) => productOf(shape) <= MAX_I32);
+  const isPlain = !product && survey.reductions.length === 0 && isShort;
+  const transposed = isPlain
+    ? (transposedAxes(node, isLoadedIn(node, isLoaded), profile.tiles) ?? undefined)
+    : undefined;
+  return { node, group: group && { ...group, product, transposed }, survey };
 }
 
 /** The first list that has anything in it. */

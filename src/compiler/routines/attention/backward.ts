@@ -10,7 +10,7 @@ import { KernelBuilder } from "../../ir/kernel-builder.js";
 import { tileScores } from "./forward.js";
 import { type AttentionProblem, declareInputs, declareRest, Visibility } from "./problem.js";
 import { laneRows, storeSums } from "./row-results.js";
-import type { Operand, TileForm } from "./tiles.js";
+import type { Operand, TileForm, Tiles } from "./tiles.js";
 import { firstRowOf, keyHeadOf, mostColumns, overHeads, placeOf, walkOver } from "./walk.js";
 
 /** The weight of a score, and the cotangent of the score. */
@@ -106,8 +106,6 @@ export function keyKernel<O extends Operand>(
   key.load(start, first);
   value.load(start, first);
 
-  const { laneColumns } = tiles;
-  const i = (at: number) => k.constant("i32", at);
   const rowAt = Array.from({ length: tiles.laneRows }, (_, r) => k.binary("add", first, tiles.row(r)));
   const most = mostColumns(form.rows, params.right, params.left, queries);
   const cut = ofKeys.initial.length;
@@ -119,14 +117,11 @@ export function keyKernel<O extends Operand>(
       q.load(queryStart, firstQuery);
       ct.load(queryStart, firstQuery);
       tiles.meet();
-      const columnAt = Array.from({ length: laneColumns }, (_, c) => k.binary("add", firstQuery, tiles.column(c)));
-      const loaded = (buffer: number) =>
-        columnAt.map((at) => k.load(buffer, k.binary("add", queryStart, k.binary("min", at, i(queries - 1))), type));
-      const [logs, deltas] = [loaded(rest.logs), loaded(rest.delta)];
+      const [logs, deltas] = columnNumbers(k, tiles, problem, [rest.logs, rest.delta], queryStart, firstQuery);
       const products = tiles.products(value, ct);
       const place = { first, firstColumn: firstQuery, isTurned: true };
       const found = tileScores(k, tiles, visibility, tiles.products(key, q), place).map((score, at) => {
-        const c = at % laneColumns;
+        const c = at % tiles.laneColumns;
         return weigh(k, settings, problem, { score, log: logs[c], product: products[at], delta: deltas[c] });
       });
       tiles.putWeights(found.map(({ weight }) => weight));
@@ -146,4 +141,20 @@ export function keyKernel<O extends Operand>(
   storeSums(k, ofKeys, state.slice(0, cut), rows, { buffer: outOfKeys, width: depth, factors: all(params.scale) });
   storeSums(k, ofValues, state.slice(cut), rows, { buffer: outOfValues, width, factors: all(1) });
   return k.finish();
+}
+
+/** Numbers that buffers have for each query, of the queries in the columns of a lane. */
+function columnNumbers<O extends Operand>(
+  k: KernelBuilder,
+  tiles: Tiles<O>,
+  { queries, type }: AttentionProblem,
+  buffers: readonly number[],
+  start: Value,
+  first: Value,
+): readonly (readonly Value[])[] {
+  const columnAt = Array.from({ length: tiles.laneColumns }, (_, c) => k.binary("add", first, tiles.column(c)));
+  const last = (): Value => k.constant("i32", queries - 1);
+  return buffers.map((buffer) =>
+    columnAt.map((at) => k.load(buffer, k.binary("add", start, k.binary("min", at, last())), type)),
+  );
 }

@@ -111,15 +111,7 @@ export function matrixKeyKernel(problem: AttentionProblem, tile: MatrixAttention
       const place = { first, firstColumn: firstQuery, isTurned: true };
       const scores = scoresOf(k, tiles, tile, visibility, tiles.products(key, q), place);
       const products = tiles.products(value, ct);
-      const logs = tiles.columnNumbers(tiles.exchange, 0);
-      const deltas = tiles.columnNumbers(tiles.exchange, tile.columns);
-      const found = scores.map((row, r) => row.map((score, c) => weigh(k, score, logs[c], products[r][c], deltas[c])));
-      k.barrier("subgroup");
-      const weights = found.map((row) => row.map(({ weight }) => weight));
-      tiles.putWeights(0, weights, (low, high) => weightPair(k, dtype, low, high));
-      const ofScores = found.map((row) => row.map(({ ofScore }) => ofScore));
-      tiles.putWeights(1, ofScores, (low, high) => narrowPair(k, dtype, low, high));
-      k.barrier("subgroup");
+      putBothWeights(k, tiles, tile, scores, products, dtype);
       tiles.addWeighted(0, ofValues, ct);
       tiles.addWeighted(1, ofKeys, q);
       return next;
@@ -132,6 +124,26 @@ export function matrixKeyKernel(problem: AttentionProblem, tile: MatrixAttention
   tiles.storeSums(ofKeys, { buffer: outOfKeys, width: depth }, rows, all(params.scale));
   tiles.storeSums(ofValues, { buffer: outOfValues, width }, rows, all(1));
   return k.finish();
+}
+
+/** Puts the weights of scores, and the cotangents of the scores, where the lanes of a subgroup find them. */
+function putBothWeights(
+  k: KernelBuilder,
+  tiles: MatrixTiles,
+  { columns }: MatrixAttentionTile,
+  scores: readonly (readonly Value[])[],
+  products: readonly (readonly Value[])[],
+  dtype: AttentionProblem["dtype"],
+): void {
+  const logs = tiles.columnNumbers(tiles.exchange, 0);
+  const deltas = tiles.columnNumbers(tiles.exchange, columns);
+  const found = scores.map((row, r) => row.map((score, c) => weigh(k, score, logs[c], products[r][c], deltas[c])));
+  k.barrier("subgroup");
+  const weights = found.map((row) => row.map(({ weight }) => weight));
+  tiles.putWeights(0, weights, (low, high) => weightPair(k, dtype, low, high));
+  const ofScores = found.map((row) => row.map(({ ofScore }) => ofScore));
+  tiles.putWeights(1, ofScores, (low, high) => narrowPair(k, dtype, low, high));
+  k.barrier("subgroup");
 }
 
 /** A logarithm, in units of log 2, and a sum for each query of the tile, where all lanes find them. */

@@ -125,73 +125,106 @@ export class VectorTiles implements Tiles<RowsInMemory> {
   }
 
   sums(width: number): Sums<RowsInMemory> {
-    const { k, rows, columns, type } = this;
-    const i = (value: number) => k.constant("i32", value);
-    const pitch = Math.ceil(width / VECTOR_LANES) * VECTOR_LANES;
-    const array = k.array(type, rows * pitch);
-    const vectors = pitch / VECTOR_LANES;
-    const place = (r: number, column: Value) => k.binary("add", k.binary("add", column, i(r * pitch)), k.lane);
-    k.loop(vectors, [], (at) => {
-      const column = k.binary("mul", at, i(VECTOR_LANES));
-      for (let r = 0; r < rows; r++) k.set(array, place(r, column), k.constant(type, 0));
-      return [];
-    });
-    /** Adds to some vectors of the rows of a group. */
-    const addTo = (
-      group: readonly number[],
-      first: Value,
-      count: number,
-      factors: readonly Value[] | null,
-      streamed: RowsInMemory,
-      isLast: boolean,
-    ) => {
-      const at = Array.from({ length: count }, (_, v) => k.binary("add", first, i(v * VECTOR_LANES)));
-      let sums = at.map((column) =>
-        group.map((r) => {
-          const sum = k.get(array, place(r, column));
-          return factors ? k.binary("mul", sum, factors[r]) : sum;
-        }),
-      );
-      for (let c = 0; c < columns; c++) {
-        const values = at.map((column) => streamed.vector(c, column, isLast));
-        const weights = group.map((r) => k.get(this.weights, i(r * columns + c)));
-        sums = sums.map((own, v) => own.map((sum, r) => k.mulAdd(weights[r], values[v], sum)));
-      }
-      sums.forEach((own, v) => {
-        own.forEach((sum, r) => {
-          k.set(array, place(group[r], at[v]), sum);
-        });
-      });
-    };
-    return {
-      initial: [],
-      add: (_, factors, streamed) => {
-        const full = Math.floor(width / VECTOR_LANES);
-        const turns = Math.floor(full / SUM_VECTORS);
-        const step = SUM_VECTORS * VECTOR_LANES;
-        for (let first = 0; first < rows; first += GROUP) {
-          const group = Array.from({ length: GROUP }, (_, r) => first + r);
-          k.loop(turns, [], (turn) => {
-            addTo(group, k.binary("mul", turn, i(step)), SUM_VECTORS, factors, streamed, false);
-            return [];
-          });
-          for (let v = turns * SUM_VECTORS; v < vectors; v++) {
-            addTo(group, i(v * VECTOR_LANES), 1, factors, streamed, v >= full);
-          }
-        }
-        return [];
-      },
-      each: (_, visit) => {
-        k.loop(vectors, [], (at) => {
-          const column = k.binary("mul", at, i(VECTOR_LANES));
-          for (let r = 0; r < rows; r++) {
-            visit(r, k.binary("add", column, k.lane), [k.get(array, place(r, column))]);
-          }
-          return [];
-        });
-      },
-    };
+    return new VectorSums(this.k, this, this.weights, this.type, width);
   }
 
   meet(): void {}
+}
+
+/** Sums of weighted rows, `width` numbers for each row of the tile, in an array of whole vectors. */
+class VectorSums implements Sums<RowsInMemory> {
+  readonly initial: readonly Value[] = [];
+  private readonly pitch: number;
+  private readonly vectors: number;
+  private readonly array: number;
+
+  constructor(
+    private readonly k: KernelBuilder,
+    private readonly tile: { readonly rows: number; readonly columns: number },
+    private readonly weights: number,
+    type: "f32" | "f64",
+    private readonly width: number,
+  ) {
+    this.vectors = Math.ceil(width / VECTOR_LANES);
+    this.pitch = this.vectors * VECTOR_LANES;
+    this.array = k.array(type, tile.rows * this.pitch);
+    this.eachVector((column) => {
+      for (let r = 0; r < tile.rows; r++) k.set(this.array, this.place(r, column), k.constant(type, 0));
+    });
+  }
+
+  add(_: readonly Value[], factors: readonly Value[] | null, streamed: RowsInMemory): readonly Value[] {
+    const { k, tile, width, vectors } = this;
+    const full = Math.floor(width / VECTOR_LANES);
+    const turns = Math.floor(full / SUM_VECTORS);
+    const step = SUM_VECTORS * VECTOR_LANES;
+    for (let first = 0; first < tile.rows; first += GROUP) {
+      const group = Array.from({ length: GROUP }, (_, r) => first + r);
+      k.loop(turns, [], (turn) => {
+        this.addTo(group, k.binary("mul", turn, this.i(step)), SUM_VECTORS, factors, streamed, false);
+        return [];
+      });
+      for (let v = turns * SUM_VECTORS; v < vectors; v++) {
+        this.addTo(group, this.i(v * VECTOR_LANES), 1, factors, streamed, v >= full);
+      }
+    }
+    return [];
+  }
+
+  each(_: readonly Value[], visit: Parameters<Sums<RowsInMemory>["each"]>[1]): void {
+    const { k, tile, array } = this;
+    this.eachVector((column) => {
+      for (let r = 0; r < tile.rows; r++) {
+        visit(r, k.binary("add", column, k.lane), [k.get(array, this.place(r, column))]);
+      }
+    });
+  }
+
+  /** Adds to some vectors of the rows of a group. */
+  private addTo(
+    group: readonly number[],
+    first: Value,
+    count: number,
+    factors: readonly Value[] | null,
+    streamed: RowsInMemory,
+    isLast: boolean,
+  ): void {
+    const { k, array } = this;
+    const { columns } = this.tile;
+    const at = Array.from({ length: count }, (_, v) => k.binary("add", first, this.i(v * VECTOR_LANES)));
+    let sums = at.map((column) =>
+      group.map((r) => {
+        const sum = k.get(array, this.place(r, column));
+        return factors ? k.binary("mul", sum, factors[r]) : sum;
+      }),
+    );
+    for (let c = 0; c < columns; c++) {
+      const values = at.map((column) => streamed.vector(c, column, isLast));
+      const weights = group.map((r) => k.get(this.weights, this.i(r * columns + c)));
+      sums = sums.map((own, v) => own.map((sum, r) => k.mulAdd(weights[r], values[v], sum)));
+    }
+    sums.forEach((own, v) => {
+      own.forEach((sum, r) => {
+        k.set(array, this.place(group[r], at[v]), sum);
+      });
+    });
+  }
+
+  private eachVector(visit: (column: Value) => void): void {
+    const { k } = this;
+    k.loop(this.vectors, [], (at) => {
+      visit(k.binary("mul", at, this.i(VECTOR_LANES)));
+      return [];
+    });
+  }
+
+  /** The lane's place in the array, in the vector of a row that begins at a column. */
+  private place(r: number, column: Value): Value {
+    const { k } = this;
+    return k.binary("add", k.binary("add", column, this.i(r * this.pitch)), k.lane);
+  }
+
+  private i(value: number): Value {
+    return this.k.constant("i32", value);
+  }
 }
