@@ -33,12 +33,14 @@ const functions = Object.entries(registry.functions as unknown as Record<string,
   .map(([name, { errors }]) => ({ name: name as FunctionName, codes: Object.entries(errors) }))
   .filter(({ codes }) => codes.length > 0);
 
-/** Not called on every machine: only under validation, by drivers with an extension, or after a real loss. */
+/** Not called on every machine: only under validation or PUMICE_DEBUG, by drivers with an extension, or after a real loss. */
 const RARELY_CALLED: FunctionName[] = [
   "vkEnumerateInstanceLayerProperties",
   "vkCreateDebugUtilsMessengerEXT",
   "vkGetDeviceFaultInfoEXT",
   "vkGetMemoryHostPointerPropertiesEXT",
+  "vkGetPipelineExecutablePropertiesKHR",
+  "vkGetPipelineExecutableStatisticsKHR",
 ];
 
 /** Failures that the runtime makes up for, so that a program never hears of a single one. */
