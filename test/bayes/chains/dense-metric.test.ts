@@ -63,6 +63,16 @@ async function factored(device: string, metrics: readonly (readonly number[])[])
   }
 }
 
+/** Factors within some units in the last place: a GPU's square root and division may be off by two and a half. */
+function expectRoots(found: readonly (readonly number[])[], expected: readonly (readonly number[])[]): void {
+  found.forEach((factor, which) => {
+    factor.forEach((x, at) => {
+      const wanted = expected[which]![at]!;
+      assert.ok(Math.abs(x - wanted) <= 2e-6, `factor ${which}, element ${at}: ${x}, not ${wanted}`);
+    });
+  });
+}
+
 describeOnTensorDevices("a chain that factors its dense metric", (device) => {
   const healthy = [4, 2, -2, 2, 10, 2, -2, 2, 6];
   const root = [2, 0, 0, 1, 3, 0, -1, 1, 2];
@@ -70,7 +80,7 @@ describeOnTensorDevices("a chain that factors its dense metric", (device) => {
   test("finds the lower triangle whose square it is", async () => {
     const { metrics, factors } = await factored(device, [healthy, healthy.map((x) => 4 * x), healthy]);
     assert.deepEqual(metrics, [healthy, healthy.map((x) => 4 * x), healthy]);
-    assert.deepEqual(factors, [root, root.map((x) => 2 * x), root]);
+    expectRoots(factors, [root, root.map((x) => 2 * x), root]);
   });
 
   test("takes its variances where none is left by rounding, or where a number is none", async () => {
@@ -81,9 +91,10 @@ describeOnTensorDevices("a chain that factors its dense metric", (device) => {
     assert.deepEqual(metrics[0], [1e6, 0, 0, 0, 1e6 + 0.125, 0, 0, 0, 1e6 + 0.125]);
     assert.deepEqual(factors[0]!.map(Math.round), [1000, 0, 0, 0, 1000, 0, 0, 0, 1000]);
     assert.deepEqual(metrics[1], [4, 0, 0, 0, 9, 0, 0, 0, 16]);
-    assert.deepEqual(factors[1], [2, 0, 0, 0, 3, 0, 0, 0, 4]);
+    expectRoots([factors[1]!], [[2, 0, 0, 0, 3, 0, 0, 0, 4]]);
     // A neighbour has its own.
-    assert.deepEqual([metrics[2], factors[2]], [healthy, root]);
+    assert.deepEqual(metrics[2], healthy);
+    expectRoots([factors[2]!], [root]);
   });
 
   test("goes on where the target is thinner than f32 can tell", async () => {

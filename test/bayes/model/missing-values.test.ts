@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import {
   ar,
   dirichlet,
@@ -18,8 +18,11 @@ import {
   withMissing,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
-import type { Tensor } from "../../../src/tensor/index.js";
+import { setDefaultDevice, type Tensor } from "../../../src/tensor/index.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
+
+// Plain numbers go where f64() puts its tensors.
+before(() => setDefaultDevice("cpu"));
 
 const { NaN: gap } = Number;
 const logNormal = (x: number, m: number, s: number) => -0.5 * ((x - m) / s) ** 2 - Math.log(s * Math.sqrt(2 * Math.PI));
