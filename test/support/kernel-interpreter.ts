@@ -294,10 +294,17 @@ class RowInterpreter {
   private compute(value: Value, active: readonly boolean[]): Lanes {
     const { op, type, attribute } = value;
     const args = value.args.map((arg) => this.get(arg));
-    if (op === "combineLanes") {
+    if (op === "combineLanes" || op === "fromLane") {
       const isReached = active.some(Boolean);
-      assert.ok(!isReached || active.every(Boolean), "a combination of lanes that not all of them reach");
+      assert.ok(!isReached || active.every(Boolean), `${op} that not all lanes reach`);
       if (!isReached) return active.map(() => 0);
+      if (op === "fromLane") {
+        return active.map((_, lane) => {
+          const from = Number(args[1]![lane]);
+          assert.ok(from in args[0]!, `fromLane: lane ${from} of ${active.length}`);
+          return args[0]![from]!;
+        });
+      }
       const combined = args[0]!.reduce((a, b) => wrapped(type, operate({ ...value, op: attribute } as Value, [a, b])));
       return active.map(() => combined);
     }

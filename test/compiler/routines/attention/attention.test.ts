@@ -5,32 +5,20 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { attentionKernel } from "../../../../src/compiler/routines/attention/attention.js";
-import { ATTENTION_TILES, planAttention } from "../../../../src/compiler/routines/attention/plan.js";
-import { type AttentionProblem, problemOf } from "../../../../src/compiler/routines/attention/problem.js";
+import {
+  ATTENTION_TILES,
+  type AttentionPass,
+  planAttention,
+} from "../../../../src/compiler/routines/attention/plan.js";
+import type { AttentionProblem } from "../../../../src/compiler/routines/attention/problem.js";
 import { cpuProfile, gpuProfile } from "../../../../src/compiler/target/profile.js";
-import type { AttentionTile, MatrixAttentionTile } from "../../../../src/compiler/target/tile-profile.js";
-import { DTYPES, type DType } from "../../../../src/core/dtype.js";
-import { dataOf, elementAt, encodeValues } from "../../../../src/core/storage.js";
-import type { Node } from "../../../../src/graph/node.js";
+import type { AttentionTile } from "../../../../src/compiler/target/tile-profile.js";
 import { attention, explain, type Tensor } from "../../../../src/index.js";
 import { backendFor } from "../../../../src/tensor/index.js";
-import {
-  type AttentionChoices,
-  type AttentionShapes,
-  bools,
-  caseOf,
-  expectAttention,
-  sample,
-} from "../../../support/attention-cases.js";
-import {
-  type AttentionCase,
-  attentionGradients,
-  attentionLogs,
-  attentionOf,
-} from "../../../support/attention-oracle.js";
+import { type AttentionShapes, bools, expectAttention, sample } from "../../../support/attention-cases.js";
 import { tensorOn, withTiles } from "../../../support/forced-tiles.js";
-import { interpretKernel } from "../../../support/kernel-interpreter.js";
-import { type Plain, plainOf, testDevices } from "../../../support/tensors.js";
+import { type Plain, testDevices } from "../../../support/tensors.js";
+import { checkBackward, checkForward, problem } from "./interpreted-attention.js";
 
 const vectors: AttentionTile = { kind: "vectors" };
 /** The forms that a device can run. */
@@ -75,161 +63,18 @@ for (const device of testDevices()) {
   }
 }
 
-/** The node of an attention of these shapes, without a device. */
-function problem(shapes: AttentionShapes, choices: AttentionChoices, dtype: DType = "f32"): AttentionProblem {
-  const { before = Infinity, behind = Infinity, scale, bias, mask, lengths, q, k, v } = caseOf(shapes, choices, 1);
-  const node = (plain: Plain, dtype: string) => ({ shape: plain.shape, dtype });
-  const optional = [
-    bias && node(bias, "f32"),
-    mask && node(mask, "bool"),
-    lengths && { shape: [shapes.batch], dtype: "i32" },
-  ];
-  return problemOf({
-    inputs: [...[q, k, v].map((each) => node(each, dtype)), ...optional.filter(Boolean)],
-    params: {
-      ...{ scale: scale ?? 1 / Math.sqrt(shapes.widths[0]), left: before, right: behind, emptyRow: 0 },
-      ...{ hasBias: !!bias, hasMask: !!mask, hasLength: !!lengths },
-    },
-  } as unknown as Node);
-}
-
-/** Runs a kernel on the numbers of its inputs; returns what it wrote. */
-function interpreted(
-  kernel: ReturnType<typeof attentionKernel>,
-  inputs: readonly (readonly number[])[],
-  sizes: readonly number[],
-) {
-  const memory = kernel.buffers.map(({ dtype, isWritten }, i) =>
-    isWritten
-      ? new Uint8Array(DTYPES[dtype].bytes * sizes[i - inputs.length]!)
-      : encodeValues(inputs[i]!, dtype, "test"),
-  );
-  interpretKernel(kernel, memory);
-  return memory.slice(inputs.length).map((bytes, at) => {
-    const { dtype } = kernel.buffers[inputs.length + at]!;
-    const data = dataOf(bytes, dtype);
-    return Array.from({ length: sizes[at]! }, (_, i) => Number(elementAt(data, dtype, i)));
-  });
-}
-
-function expectAll(got: readonly number[], want: Plain, what: string, within = 1e-5): void {
-  assert.equal(got.length, want.values.length);
-  got.forEach((x, i) => {
-    assert.ok(
-      Math.abs(x - want.values[i]!) <= within * (1 + Math.abs(want.values[i]!)),
-      `${what} ${i}: ${x}, ${want.values[i]}`,
-    );
-  });
-}
-
 describe("attention in tiles, interpreted", () => {
   const shapes: AttentionShapes = { batch: 1, heads: [2, 1], tokens: [19, 21], widths: [6, 8] };
   const choices = { causal: true, bias: sample([1, 1, 19, 21], 4) };
 
   for (const tile of ATTENTION_TILES.slice(1)) {
     test(`no race and no index outside memory, ${textOf(tile)}`, () => {
-      const own = problem(shapes, choices);
-      const given = caseOf(shapes, choices, 1);
-      const inputs = [given.q, given.k, given.v, choices.bias].map(({ values }) => values);
-      const settings = { division: "native" } as const;
-      const rows = 2 * 19;
-      const [out, logs] = interpreted(attentionKernel(own, "forward", tile, settings), inputs, [rows * 8, rows]);
-      const want = attentionOf(given);
-      expectAll(out!, want, "output");
-      const ct = sample(want.shape, 5, 1);
-      const delta = logs!.map((_, row) =>
-        ct.values.slice(row * 8, row * 8 + 8).reduce((sum, x, c) => sum + x * want.values[row * 8 + c]!, 0),
-      );
-      const [ofQ, ofK, ofV] = attentionGradients(given, ct);
-      const rest = [...inputs, ct.values, logs!, delta];
-      const [q] = interpreted(attentionKernel(own, "queries", tile, settings), rest, [rows * 6]);
-      expectAll(q!, ofQ!, "gradient of q");
-      const sizes = [21 * 6, 21 * 8];
-      const [k, v] = interpreted(attentionKernel(own, "keys", tile, settings), rest, sizes);
-      expectAll(k!, ofK!, "gradient of k");
-      expectAll(v!, ofV!, "gradient of v");
+      const write = (pass: AttentionPass) => (own: AttentionProblem) =>
+        attentionKernel(own, pass, tile, { division: "native" });
+      checkForward(write("forward"), { shapes, choices });
+      checkBackward({ queries: write("queries"), keys: write("keys") }, { shapes, choices });
     });
   }
-});
-
-describe("attention on matrix units, interpreted", () => {
-  const tileOf = (operand: "f16" | "bf16", subgroupSize: number, rows = 32, columns = 32): MatrixAttentionTile => ({
-    ...{ kind: "matrix", rows, columns, subgroupSize },
-    fragment: { operand, rows: 16, columns: 16, depth: 16 },
-  });
-  const shapes: AttentionShapes = { batch: 1, heads: [2, 1], tokens: [20, 45], widths: [16, 24] };
-
-  /** Inputs that the dtype holds exactly, so that only the weights and the result are rounded. */
-  function check(
-    tile: MatrixAttentionTile,
-    own: AttentionShapes,
-    choices: AttentionChoices,
-    change?: Partial<AttentionCase>,
-  ) {
-    const { operand } = tile.fragment;
-    const given = { ...caseOf(own, choices, 1), ...change };
-    const kernel = attentionKernel(problem(own, choices, operand), "forward", tile, { division: "native" });
-    const rows = own.batch * own.heads[0] * own.tokens[0];
-    const optional = [choices.bias, choices.mask].flatMap((plain) => (plain ? [plain.values] : []));
-    const inputs = [given.q, given.k, given.v].map(({ values }) => values);
-    const lengths = choices.lengths ? [choices.lengths] : [];
-    const [out, logs] = interpreted(kernel, [...inputs, ...optional, ...lengths], [rows * own.widths[1], rows]);
-    const want = attentionOf(given);
-    expectAll(out!, want, `${operand}, output`, operand === "f16" ? 2e-3 : 1.6e-2);
-    // With values of 1 the logarithm alone says whether the weights add up.
-    const plain = attentionLogs(given);
-    logs!.forEach((log, row) => {
-      const expected = plain[row]!;
-      const isNear = log === expected || Math.abs(log - expected) < 1e-4 * (1 + Math.abs(expected));
-      assert.ok(isNear, `logarithm ${row}: ${log}, not ${expected}`);
-    });
-    const ct = sample(want.shape, 5, 1);
-    const width = own.widths[1];
-    const delta = logs!.map((_, row) => {
-      const line = ct.values.slice(row * width, (row + 1) * width);
-      return line.reduce((sum, x, c) => sum + x * want.values[row * width + c]!, 0);
-    });
-    const rest = [...inputs, ...optional, ...lengths, ct.values, logs!, delta];
-    const [ofQ, ofK, ofV] = attentionGradients(given, ct) as [Plain, Plain, Plain];
-    const written = (pass: "queries" | "keys", ...sizes: number[]) =>
-      interpreted(attentionKernel(problem(own, choices, operand), pass, tile, { division: "native" }), rest, sizes);
-    // Sums of as many rounded weights, times keys.
-    const size = given.k.values.reduce((most, x) => Math.max(most, Math.abs(x)), 2) / 2;
-    const within = (operand === "f16" ? 4e-3 : 3e-2) * size;
-    const [q] = written("queries", ofQ.values.length);
-    expectAll(q!, ofQ, `${operand}, gradient of q`, within);
-    const [k, v] = written("keys", ofK.values.length, ofV.values.length);
-    expectAll(k!, ofK, `${operand}, gradient of k`, within);
-    expectAll(v!, ofV, `${operand}, gradient of v`, within);
-  }
-
-  test("every dtype and size of subgroups, with edges inside tiles and units", () => {
-    check(tileOf("f16", 32), shapes, { causal: true });
-    check(tileOf("bf16", 32), shapes, {});
-    check(tileOf("f16", 8), { ...shapes, tokens: [18, 40] }, { causal: true });
-    check(tileOf("bf16", 64, 16), { ...shapes, tokens: [20, 33] }, { causal: true });
-    check(tileOf("f16", 16, 16, 16), { ...shapes, tokens: [17, 33], widths: [24, 8] }, {});
-  });
-
-  test("values wider than a tile has columns", () => {
-    check(tileOf("f16", 32, 16, 16), { ...shapes, tokens: [16, 30], widths: [8, 40] }, { causal: true });
-  });
-
-  test("windows, lengths, masks and biases; queries that see nothing", () => {
-    check(tileOf("f16", 32), shapes, { window: [20, 3] });
-    check(tileOf("f16", 32), shapes, { bias: sample([1, 2, 1, 45], 4), mask: bools([1, 1, 20, 45], 5) });
-    check(tileOf("f16", 32), { ...shapes, batch: 2 }, { lengths: [0, 40], causal: true });
-  });
-
-  test("sums are scaled when the largest score grows far, and left alone while it grows a little", () => {
-    const own: AttentionShapes = { batch: 1, heads: [1, 1], tokens: [16, 96], widths: [16, 16] };
-    for (const step of [1, 8, 64]) {
-      // Scores rise from tile to tile, by about `step` in powers of two, in half of the rows.
-      const q = plainOf([1, 1, 16, 16], ([, , i, c]) => (c === 0 ? (i! % 2) * 4 : 0));
-      const k = plainOf([1, 1, 96, 16], ([, , j, c]) => (c === 0 ? Math.floor(j! / 32) * step : 0));
-      check(tileOf("f16", 32, 16), own, { scale: 0.25 }, { q, k });
-    }
-  });
 });
 
 test("explain says that one kernel computes it, and which keys are seen", () => {

@@ -2,9 +2,21 @@
 import assert from "node:assert/strict";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import type { Operand, Tiles } from "../../../../src/compiler/routines/attention/tiles.js";
+import { VectorTiles } from "../../../../src/compiler/routines/attention/vector-tiles.js";
 import { dataOf, encodeValues } from "../../../../src/core/storage.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
 import { randomFrom } from "../../../support/random.js";
+
+/** Lanes of a vector are in step, so they need not wait for each other. The interpreter's do: here they wait where lanes meet. */
+export class WaitingTiles extends VectorTiles {
+  constructor(private readonly builder: KernelBuilder) {
+    super(builder, "f32");
+  }
+
+  override meet(): void {
+    this.builder.barrier();
+  }
+}
 
 /** Small whole numbers, of which f32 loses nothing. */
 function numbers(count: number, seed: number): number[] {

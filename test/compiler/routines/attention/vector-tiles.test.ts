@@ -1,19 +1,8 @@
 /** Tiles of attention on a CPU: what a thread's vectors compute. */
 import { test } from "node:test";
 import type { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
-import { VECTOR_LANES, VECTOR_ROWS, VectorTiles } from "../../../../src/compiler/routines/attention/vector-tiles.js";
-import { checkTiles } from "./tile-checks.js";
-
-/** Lanes of a vector are in step, so they need not wait for each other. The interpreter's do: here they wait where lanes meet. */
-class WaitingTiles extends VectorTiles {
-  constructor(private readonly builder: KernelBuilder) {
-    super(builder, "f32");
-  }
-
-  override meet(): void {
-    this.builder.barrier();
-  }
-}
+import { VECTOR_LANES, VECTOR_ROWS } from "../../../../src/compiler/routines/attention/vector-tiles.js";
+import { checkTiles, WaitingTiles } from "./tile-checks.js";
 
 const tiles = (k: KernelBuilder) => new WaitingTiles(k);
 

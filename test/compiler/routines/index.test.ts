@@ -1,4 +1,7 @@
-/** Kernels of the routines, without a device: the validators of both targets accept them, and they can be printed. */
+/**
+ * The table of routines: it has the names of primitives, and every routine writes kernels that the validators of both targets
+ * accept and that can be printed.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { emitSpirv } from "../../../src/compiler/emit/spirv/emit-kernel.js";
@@ -6,17 +9,22 @@ import { emitWasm } from "../../../src/compiler/emit/wasm/emit-kernel.js";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import { printKernel } from "../../../src/compiler/print/print-kernel.js";
+import { VECTOR_LANES } from "../../../src/compiler/routines/attention/vector-tiles.js";
 import { routines } from "../../../src/compiler/routines/index.js";
+import { join } from "../../../src/compiler/routines/join.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../../src/compiler/target/profile.js";
 import type { DType } from "../../../src/core/dtype.js";
 import { WebAssembly } from "../../../src/core/webassembly.js";
 import { Node } from "../../../src/graph/node.js";
 import type { Primitive } from "../../../src/graph/primitive.js";
+import { attention, attentionGradient } from "../../../src/graph/primitives/attention.js";
 import { cumulate } from "../../../src/graph/primitives/cumulate.js";
 import { buffer } from "../../../src/graph/primitives/leaf.js";
-import { argsort, searchSorted } from "../../../src/graph/primitives/order.js";
+import { argsort, argsortAt, searchSorted } from "../../../src/graph/primitives/order.js";
 import { scatter } from "../../../src/graph/primitives/scatter.js";
+import { cholesky, solveLower } from "../../../src/graph/primitives/triangular.js";
 import { disassemble } from "../../../src/spirv/index.js";
+import { allPrimitives } from "../../support/all-primitives.js";
 import { assertValid, without } from "../../support/spirv-val.js";
 
 const device = { id: "none", realize: () => {} };
@@ -37,8 +45,29 @@ const nodes: Record<string, Node> = {
   "a running sum by segments": running([9000], "f32", "sum", [leaf([9000], "i32")]),
   "a sort of u32": apply(argsort, [leaf([3, 100], "u32")]),
   "a sort of u64": apply(argsort, [leaf([3, 20], "u64")]),
+  "ranks of u32": apply(argsortAt, [leaf([3, 100], "u32")], { ranks: [0, 50, 99] }),
+  "a long concatenation": apply(
+    join,
+    Array.from({ length: 20 }, () => leaf([3, 2], "f32")),
+    { axis: 1 },
+  ),
+  "a factor of Cholesky": apply(cholesky, [leaf([2, 9, 9], "f32")]),
+  "a triangular system": apply(solveLower, [leaf([2, 9, 9], "f64"), leaf([2, 9, 3], "f64")], { isUnit: false }),
   "a search": apply(searchSorted, [leaf([30], "u32"), leaf([4, 5], "u32")], { side: "left" }),
 };
+/** Queries, keys and values of two heads, as the routines of attention take them. */
+function attentionOf(primitive: Primitive): Node {
+  const inputs = [leaf([1, 2, 20, 8], "f32"), leaf([1, 2, 24, 8], "f32"), leaf([1, 2, 24, 12], "f32")];
+  const rest = [leaf([1, 2, 20, 12], "f32"), leaf([1, 2, 20], "f32"), leaf([1, 2, 20], "f32")];
+  const outputs = primitive === attention ? [rest[0]!, rest[1]!] : inputs;
+  return apply(primitive, primitive === attention ? inputs : [...inputs, ...rest], {
+    ...{ scale: 0.5, left: Infinity, right: 0, emptyRow: 0, hasBias: false, hasMask: false, hasLength: false },
+    outputs: outputs.map(({ shape, dtype }) => ({ shape, dtype })),
+  });
+}
+nodes["a forward pass of attention"] = attentionOf(attention);
+nodes["a gradient of attention"] = attentionOf(attentionGradient);
+
 for (const op of ["add", "mul", "min", "max"]) {
   for (const dtype of ["i32", "u32", "i64", "u64", "f32", "f64"] as const) {
     const inputs = [leaf([10, 3], dtype), leaf([7], "i32"), leaf([7, 3], dtype)];
@@ -56,6 +85,23 @@ function kernelsOf(node: Node, profile: TargetProfile): Kernel[] {
   });
 }
 
+/** Routine primitives that are steps of a program rather than kernels: loops, branches, and parts of bundles. */
+const STEPS = ["branching", "part", "scan", "whileLoop"];
+
+test("the table has a routine for every primitive that needs one, by its name, and no other", async () => {
+  const primitives = [...(await allPrimitives()), join].filter(({ kind }) => kind === "routine");
+  const names = primitives.map(({ name }) => name).filter((name) => !STEPS.includes(name));
+  assert.deepEqual(Object.keys(routines).sort(), names.sort());
+});
+
+test("every routine of the table is among the specimens below", () => {
+  const shown = new Set(Object.values(nodes).map(({ primitive }) => primitive.name));
+  assert.deepEqual(
+    Object.keys(routines).filter((name) => !shown.has(name)),
+    [],
+  );
+});
+
 describe("routines", () => {
   for (const [name, node] of Object.entries(nodes)) {
     test(`${name} is valid SPIR-V`, { skip: without("spirv-val") }, () => {
@@ -63,7 +109,8 @@ describe("routines", () => {
     });
     test(`${name} is valid WebAssembly`, () => {
       for (const kernel of kernelsOf(node, cpuProfile)) {
-        assert.equal(kernel.lanes, 1);
+        // A thread, or the lanes of one vector.
+        assert.ok(kernel.lanes === 1 || kernel.lanes === VECTOR_LANES);
         assert.ok(WebAssembly.validate(emitWasm(kernel)), kernel.name);
       }
     });
