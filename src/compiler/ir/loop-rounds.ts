@@ -37,7 +37,8 @@ const isShort = ({ extent, isLaneLoop, exit }: Loop): boolean => !isLaneLoop && 
 /** Whether statements contain no loop and no operation of all lanes. */
 function isStraight(statements: readonly Statement[]): boolean {
   return statements.every((statement) => {
-    if (statement.kind === "barrier" || (statement.kind === "loop" && !isShort(statement))) return false;
+    if (statement.kind === "barrier" || statement.kind === "ticket") return false;
+    if (statement.kind === "loop" && !isShort(statement)) return false;
     if (statement.kind === "let") return statement.value.op !== "combineLanes" && statement.value.op !== "fromLane";
     return innerLists(statement).every((list) => isStraight(list));
   });

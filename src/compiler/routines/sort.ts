@@ -11,6 +11,7 @@ import { KernelBuilder } from "../ir/kernel-builder.js";
 import { axisNames } from "../print/formula.js";
 import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 import { canSortByDigits, rowsAsTiles, sortByDigits } from "./radix-sort.js";
+import { sortBySweeps, sweptRows } from "./radix-sweep.js";
 import { sortRowsKernel } from "./radix-tile-sort.js";
 
 type KeyType = "u32" | "u64";
@@ -27,6 +28,10 @@ export const argsortRoutine: Routine = (node, profile, settings) => {
   const extent = keys.shape[keys.shape.length - 1] as number;
   const tiles = extent >= LEAST_TILE ? rowsAsTiles(keys, profile) : null;
   if (tiles) return inOneKernel(keys, sortRowsKernel(tiles), ", each row in shared memory");
+  const swept = sweptRows(keys, profile.sort);
+  if (swept) {
+    return sortBySweeps({ shape: keys.shape, dtype: keys.dtype, keyed: null, result: "positions" }, swept, settings);
+  }
   if (canSortByDigits(extent, profile)) return sortByDigits(keys, profile, settings);
   if (extent > RUN) return sortByMerging(keys);
   const rows = productOf(keys.shape.slice(0, -1));
