@@ -285,7 +285,10 @@ class RowInterpreter {
     for (const other of seen.accesses) {
       const isApart = other.who === who || (other.subgroup === subgroup && other.passed < passed);
       const areCounts = isCount && other.isCount;
-      assert.ok(isApart || areCounts || !(isWrite || other.isWrite), `word ${at}: ${who} meets ${other.who} without a barrier`);
+      assert.ok(
+        isApart || areCounts || !(isWrite || other.isWrite),
+        `word ${at}: ${who} meets ${other.who} without a barrier`,
+      );
     }
     if (!seen.accesses.some((other) => other.who === who && other.passed === passed && other.isWrite === isWrite)) {
       seen.accesses.push({ who, subgroup, passed, isWrite, isCount });

@@ -296,7 +296,9 @@ export class KernelBuilder {
   /** A bit for each lane of the subgroup whose value, of i32, has the same low bits. */
   matchLanes(value: Value, bits: number): Value {
     if (this.subgroupSize === 0 || this.subgroupSize > 32) {
-      throw new ArgumentError(`matchLanes: the kernel was made for subgroups of ${this.subgroupSize}; 1 to 32 can match`);
+      throw new ArgumentError(
+        `matchLanes: the kernel was made for subgroups of ${this.subgroupSize}; 1 to 32 can match`,
+      );
     }
     return this.place("matchLanes", "u32", [value], bits, this.regions.length - 1);
   }

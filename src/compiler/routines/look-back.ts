@@ -31,8 +31,6 @@ export interface LookBackTask {
   readonly tiles: number;
   /** Where a tile publishes each sum of this lane. */
   readonly places: (tile: Value) => readonly Value[];
-  /** Whether this lane has sums; null where all have. */
-  readonly isCounting: Value | null;
   /** Counts a whole tile, all lanes together: the sums of this lane. Barriers keep its memory apart from other uses. */
   readonly recount: (tile: Value) => readonly Value[];
   /** How often a workgroup looks before it counts itself. */
@@ -53,10 +51,9 @@ export function publishSums(task: LookBackTask, sums: readonly Value[]): void {
 
 /** The sums (u32) over all tiles before. The sums of this tile were published before. */
 export function sumsBefore(task: LookBackTask, sums: readonly Value[]): Value[] {
-  const { k, tile, isCounting } = task;
+  const { k, tile } = task;
   const isFirst = k.compare("eq", tile, k.constant("i32", 0));
-  const isDone = isCounting ? k.binary("or", isFirst, k.unary("not", isCounting)) : isFirst;
-  const start: Walk = { at: k.binary("sub", tile, k.constant("i32", 1)), sum: k.constant("u32", 0), isDone };
+  const start: Walk = { at: k.binary("sub", tile, k.constant("i32", 1)), sum: k.constant("u32", 0), isDone: isFirst };
   const walked = look(
     task,
     sums.map(() => start),
@@ -70,7 +67,7 @@ export function sumsBefore(task: LookBackTask, sums: readonly Value[]): Value[] 
   const before = unpack(found).map(({ sum }) => sum);
   const upTo = before.map((sum, i) => k.binary("add", sum, sums[i]));
   // The first tile has published the sum of all tiles up to it at once.
-  const gate = isCounting ? k.binary("and", isCounting, k.unary("not", isFirst)) : k.unary("not", isFirst);
+  const gate = k.unary("not", isFirst);
   task.places(tile).forEach((place, i) => {
     k.atomic("max", task.published, place, k.binary("or", upTo[i], kind(k, UP_TO)), gate);
   });
@@ -147,9 +144,9 @@ function step(k: KernelBuilder, { at, sum, isDone }: Walk, word: Value, isWaitin
   };
 }
 
-function publish({ k, published, places, isCounting }: LookBackTask, tile: Value, sums: readonly Value[]): void {
+function publish({ k, published, places }: LookBackTask, tile: Value, sums: readonly Value[]): void {
   places(tile).forEach((place, i) => {
-    k.atomic("max", published, place, k.binary("or", sums[i], kindOf(k, tile)), isCounting);
+    k.atomic("max", published, place, k.binary("or", sums[i], kindOf(k, tile)));
   });
 }
 

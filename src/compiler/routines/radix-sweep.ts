@@ -6,94 +6,91 @@
  *
  * Lanes of a subgroup find those with the same digit by a vote per bit, so a key is ranked by its place among them and the
  * keys its subgroup has seen before. The tile is put in order in shared memory, so that keys of a digit leave side by side.
- *
- * `sort` moves the values themselves and makes their keys anew in every pass; `argsort` moves keys and positions.
- */
-import { DTYPES, type DType } from "../../core/dtype.js";
+ * */
+import { DTYPES } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
-import type { Params } from "../../graph/primitive.js";
-import { orderKey } from "../../graph/primitives/order.js";
-import { computeType, type ElementSettings, elementOps } from "../elements/elements.js";
+import { computeType } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { SortProfile } from "../target/profile.js";
 import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
-import { type LaneSums, laneSums, laneSumsWords, LEAST_LANES } from "./lane-sums.js";
+import { type ElementWords, keyTypeOf, type Sorted } from "./element-words.js";
+import { LEAST_LANES, laneSums } from "./lane-sums.js";
 import { LOOKS, type LookBackTask, publishSums, SUM_BITS, sumsBefore } from "./look-back.js";
-import { DIGIT_BITS, DIGITS, type KeyType, type Pass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
+import { DIGIT_BITS, DIGITS, type Pass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
+import {
+  asPosition,
+  asWord,
+  loadItems,
+  putAt,
+  type RankedTile,
+  range,
+  rankedTile,
+  rankingBytes,
+  ranksOf,
+  type VotingRows,
+} from "./ranked-tile.js";
 
 /** Workgroups that count digits. */
 const COUNTING_GROUPS = 512;
 
-const range = (length: number): number[] => Array.from({ length }, (_, i) => i);
-
-/** What is sorted, and what comes out: the values in order, or their positions. */
-export interface Sorted {
-  readonly shape: readonly number[];
-  /** Of the values; of keys where `keyed` is null. */
-  readonly dtype: DType;
-  /** The params of `orderKey`; null where keys are given. */
-  readonly keyed: Params | null;
-  readonly result: "values" | "positions";
-}
-
 /** The rows to sort, cut into tiles, and the subgroups that rank them. */
-export interface SweptRows extends TiledRows {
-  readonly subgroupSize: number;
+export interface SweptRows extends VotingRows {
   readonly looks: number;
 }
 
+const votes = ({ subgroupSize = 0 }: SortProfile): boolean => subgroupSize >= 4 && subgroupSize <= 32;
+
 /** The tiles of a sort, or null where the device cannot sort so, or the rows are too short to gain. */
 export function sweptRows({ shape, dtype }: Pick<Sorted, "shape" | "dtype">, sort: SortProfile): SweptRows | null {
-  const type: KeyType = DTYPES[dtype].bits === 64 ? "u64" : "u32";
+  const type = keyTypeOf(dtype);
   const extent = shape[shape.length - 1];
   const rows = sizeOf(shape.slice(0, -1));
   const { subgroupSize = 0, looks = LOOKS } = sort;
-  if (subgroupSize < 4 || subgroupSize > 32 || extent < sort.digitsFrom || extent >= 2 ** SUM_BITS) return null;
+  if (!votes(sort) || extent < sort.digitsFrom || extent >= 2 ** SUM_BITS) return null;
   // Small subgroups have more counters, and there may be room for those of fewer lanes only.
   for (let lanes = Math.min(sort.lanes, DIGITS); lanes >= LEAST_LANES; lanes /= 2) {
     for (const perLane of type === "u64" ? [8, 4] : [16, 8, 4]) {
       const tiles = Math.ceil(extent / (lanes * perLane));
       const tiled: SweptRows = { type, rows, extent, lanes, perLane, tiles, subgroupSize, looks };
-      if (bytesOf(tiled) <= sort.sharedBytes) return rows * tiles * DIGITS < 2 ** 31 ? tiled : null;
+      const bytes = rankingBytes(tiled) + 4 * DIGITS;
+      if (bytes <= sort.sharedBytes) return rows * tiles * DIGITS < 2 ** 31 ? tiled : null;
     }
   }
   return null;
 }
 
-/** Shared bytes of a workgroup; the emitter's own exchanges included. */
-function bytesOf(shape: SweptRows): number {
-  const { type, lanes, subgroupSize } = shape;
-  const words = (lanes / subgroupSize) * DIGITS + DIGITS + laneSumsWords(lanes) + 2 * lanes;
-  return 4 * words + DTYPES[type].bytes * tileOf(shape);
+/** Rows that are one tile each, with the subgroups that rank them; null where lanes cannot vote or memory is short. */
+export function asVotingRows(tiled: TiledRows, sort: SortProfile): VotingRows | null {
+  const shape = { ...tiled, subgroupSize: sort.subgroupSize ?? 0 };
+  return votes(sort) && rankingBytes(shape) <= sort.sharedBytes ? shape : null;
 }
 
 /** The kernels of a sort. */
-export function sortBySweeps(sorted: Sorted, shape: SweptRows, settings: ElementSettings): RoutinePlan {
+export function sortBySweeps(given: readonly number[], shape: SweptRows, words: ElementWords): RoutinePlan {
   const { type, rows, tiles } = shape;
   const passes = DTYPES[type].bits / DIGIT_BITS;
-  const values = sorted.result === "values";
-  const axis = sorted.shape.length - 1;
+  const { isAlone } = words;
+  const axis = given.length - 1;
   const temporary = (index: number): RoutineBuffer => ({ kind: "temporary", index });
   const [counts, starts, tickets] = [temporary(0), temporary(1), temporary(2)];
   const published = (pass: number) => temporary(3 + (pass % 2));
   // Elements go back and forth between two sets of buffers; the last pass writes the result.
   const moved = (which: number) =>
-    values ? [temporary(5 + which)] : [temporary(5 + 2 * which), temporary(6 + 2 * which)];
+    isAlone ? [temporary(5 + which)] : [temporary(5 + 2 * which), temporary(6 + 2 * which)];
   const input: RoutineBuffer = { kind: "input", index: 0 };
-  const words = elementWords(sorted, type, settings);
   const sweeps = range(passes).map((pass): RoutineStep => {
     const role: Pass = { shift: pass * DIGIT_BITS, isFirst: pass === 0, isLast: pass === passes - 1 };
     const from = role.isFirst ? [input] : moved((pass + 1) % 2);
     const target: RoutineBuffer[] = role.isLast ? [{ kind: "result" }] : moved(pass % 2);
     const next = role.isLast ? [] : [published(pass + 1)];
     return {
-      kernel: sweepKernel(shape, role, words, values),
+      kernel: sweepKernel(shape, role, words),
       buffers: [tickets, published(pass), ...next, starts, ...from, ...target],
-      formula: (names) => describeSweep(names.slice(-from.length - target.length), role, values, axis),
+      formula: (names) => describeSweep(names.slice(-from.length - target.length), role, isAlone, axis),
     };
   });
-  const elements = (values ? [type, type] : [type, "i32", type, "i32"]) as (KeyType | "i32")[];
+  const elements = (isAlone ? [type, type] : [type, "i32", type, "i32"]) as ("u32" | "u64" | "i32")[];
   const sizes = { counts: rows * passes * DIGITS, tickets: passes, published: rows * tiles * DIGITS };
   return {
     temporaries: [
@@ -102,7 +99,7 @@ export function sortBySweeps(sorted: Sorted, shape: SweptRows, settings: Element
       { dtype: "u32", shape: [sizes.tickets] },
       { dtype: "u32", shape: [sizes.published] },
       { dtype: "u32", shape: [sizes.published] },
-      ...elements.map((dtype) => ({ dtype, shape: sorted.shape })),
+      ...elements.map((dtype) => ({ dtype, shape: given })),
     ],
     steps: [
       {
@@ -128,42 +125,16 @@ export function sortBySweeps(sorted: Sorted, shape: SweptRows, settings: Element
 function describeSweep(
   names: readonly string[],
   { shift, isFirst, isLast }: Pass,
-  values: boolean,
+  isAlone: boolean,
   axis: number,
 ): string {
   const order = `in the order of bits ${shift} to ${shift + DIGIT_BITS - 1} of their keys along axis ${axis}`;
   const [a, ...rest] = names;
-  if (values) return `${rest[0]} = ${a} ${order}${isLast ? ": sorted" : ""}`;
+  if (isAlone) return `${rest[0]} = ${a} ${order}${isLast ? ": sorted" : ""}`;
   const positions = isFirst ? "the positions they had" : `${rest.shift()} moved alike`;
   return isLast
     ? `${rest[0]} = ${positions} as ${a} would be ${order}: the argsort`
     : `${rest[0]} = ${a} ${order}; ${rest[1]} = ${positions}`;
-}
-
-/** How elements are held while they are sorted: as a word that goes from pass to pass. */
-interface ElementWords {
-  /** Of the values that are given. */
-  readonly dtype: DType;
-  /** The word of a value, and back. */
-  readonly wordOf: (k: KernelBuilder, value: Value) => Value;
-  readonly valueOf: (k: KernelBuilder, word: Value) => Value;
-  readonly keyOf: (k: KernelBuilder, word: Value) => Value;
-}
-
-function elementWords({ dtype, keyed, result }: Sorted, type: KeyType, settings: ElementSettings): ElementWords {
-  const same = (_: KernelBuilder, value: Value) => value;
-  if (!keyed) return { dtype, wordOf: same, valueOf: same, keyOf: same };
-  const held = computeType(dtype);
-  const keyOf = (k: KernelBuilder, value: Value) =>
-    orderKey.lower(elementOps(k, settings), [{ dtype, value }], keyed, type).value;
-  if (result === "positions") return { dtype, wordOf: keyOf, valueOf: same, keyOf: same };
-  const valueOf = (k: KernelBuilder, word: Value) => k.bitcast(held, word);
-  return {
-    dtype,
-    wordOf: (k, value) => k.bitcast(type, value),
-    valueOf,
-    keyOf: (k, word) => keyOf(k, valueOf(k, word)),
-  };
 }
 
 /** Fills buffers with zeros. */
@@ -227,179 +198,74 @@ function startsKernel(rows: number): Kernel {
 }
 
 /** A sweep in the making: its memory, and the places of its lanes. */
-interface Sweep {
-  readonly t: TileKernel;
-  readonly shape: SweptRows;
+interface Sweep extends RankedTile {
   readonly pass: Pass;
   readonly words: ElementWords;
+  readonly targets: number;
   readonly buffers: {
     readonly published: number;
     readonly next: number;
     readonly starts: number;
     readonly source: number;
     readonly positions: number;
-    readonly keysOut: number;
+    readonly wordsOut: number;
     readonly out: number;
   };
-  /** Counters of each subgroup, by digit. */
-  readonly counters: number;
-  readonly exchange: number;
-  readonly targets: number;
-  readonly sumOverLanes: LaneSums;
-  /** The digits whose sums this lane has. */
-  readonly digits: readonly Value[];
-  /** Places in the tile of the lane's elements, and of those that it writes. */
-  readonly mine: readonly Value[];
-  readonly spread: readonly Value[];
 }
 
 /** One pass over the keys. */
-export function sweepKernel(shape: SweptRows, pass: Pass, words: ElementWords, values: boolean): Kernel {
-  const sweep = startSweep(shape, pass, words, values);
+function sweepKernel(shape: SweptRows, pass: Pass, words: ElementWords): Kernel {
+  const sweep = startSweep(shape, pass, words);
   const { t, buffers } = sweep;
   const { k } = t;
-  const items = loadItems(sweep);
-  const ranked = rank(
-    sweep,
-    items.map(({ key }) => key),
-  );
-  const { totals, starts } = digitStarts(sweep);
-  const task = lookBackOf(sweep);
-  publishSums(task, totals);
-  k.barrier();
-  const ranks = ranked.map(({ counter, earlier }) => t.add(k.get(sweep.counters, counter), earlier));
-  put(
+  const items = loadItems(sweep, words, buffers.source, !pass.isFirst, buffers.positions);
+  const keys = items.map(({ word }) => words.keyOf(k, word));
+  const task = lookBackOf(sweep, shape);
+  let totals: readonly Value[] = [];
+  // The sooner others know the counts, the less they wait.
+  const { ranks, starts } = ranksOf(sweep, keys, pass.shift, (counted) => {
+    totals = counted.map((total) => k.bitcast("u32", total));
+    publishSums(task, totals);
+  });
+  putAt(
     sweep,
     ranks,
     items.map(({ word }) => word),
   );
   const before = sumsBefore(task, totals);
   sweep.digits.forEach((digit, i) => {
-    const inRow = t.add(
-      t.base,
-      t.add(k.load(buffers.starts, startPlace(sweep, digit), "i32"), k.bitcast("i32", before[i])),
-    );
+    const start = k.load(buffers.starts, startPlace(sweep, digit), "i32");
+    const inRow = t.add(t.base, t.add(start, k.bitcast("i32", before[i])));
     k.set(sweep.targets, digit, k.binary("sub", inRow, starts[i]));
   });
   if (!pass.isLast) for (const place of task.places(t.tile)) k.store(buffers.next, place, k.constant("u32", 0), false);
   k.barrier();
-  writeItems(sweep, ranks, values ? null : items.map(({ position }) => position));
+  writeItems(sweep, ranks, words.isAlone ? null : items.map(({ position }) => position));
   return k.finish();
 }
 
-function startSweep(shape: SweptRows, pass: Pass, words: ElementWords, values: boolean): Sweep {
-  const { type, lanes, perLane, subgroupSize } = shape;
-  const t = new TileKernel(`sort sweep ${pass.shift}`, shape, subgroupSize, (k) =>
+function startSweep(shape: SweptRows, pass: Pass, words: ElementWords): Sweep {
+  const t = new TileKernel(`sort sweep ${pass.shift}`, shape, shape.subgroupSize, (k) =>
     k.ticket(k.buffer("u32", true), k.constant("i32", pass.shift / DIGIT_BITS)),
   );
   const { k } = t;
   const { isFirst, isLast } = pass;
+  const { type, isAlone } = words;
   const buffers = {
     published: k.buffer("u32", true),
     next: isLast ? -1 : k.buffer("u32", true),
     starts: k.buffer("i32", false),
     source: k.buffer(isFirst ? words.dtype : type, false),
-    positions: isFirst || values ? -1 : k.buffer("i32", false),
-    keysOut: isLast && !values ? -1 : k.buffer(isLast ? words.dtype : type, true),
-    out: values ? -1 : k.buffer("i32", true),
+    positions: isFirst || isAlone ? -1 : k.buffer("i32", false),
+    wordsOut: isLast && !isAlone ? -1 : k.buffer(isLast ? words.dtype : type, true),
+    out: isAlone ? -1 : k.buffer("i32", true),
   };
-  const subgroup = k.binary("idiv", k.lane, t.i(subgroupSize));
-  const inSubgroup = k.binary("and", k.lane, t.i(subgroupSize - 1));
-  const first = t.add(k.binary("mul", subgroup, t.i(subgroupSize * perLane)), inSubgroup);
-  const perDigitLane = DIGITS / lanes;
-  return {
-    t,
-    shape,
-    pass,
-    words,
-    buffers,
-    counters: k.array("i32", (lanes / subgroupSize) * DIGITS),
-    exchange: k.array(type, tileOf(shape)),
-    targets: k.array("i32", DIGITS),
-    sumOverLanes: laneSums(k, lanes),
-    digits: range(perDigitLane).map((i) => t.add(k.binary("mul", k.lane, t.i(perDigitLane)), t.i(i))),
-    mine: range(perLane).map((j) => t.add(first, t.i(j * subgroupSize))),
-    spread: range(perLane).map((j) => t.add(k.lane, t.i(j * lanes))),
-  };
+  return { ...rankedTile(t, shape), pass, words, buffers, targets: k.array("i32", DIGITS) };
 }
 
-interface Item {
-  readonly word: Value;
-  /** Beyond the row it is the largest, so that such items stay behind all elements. */
-  readonly key: Value;
-  readonly position: Value;
-}
-
-function loadItems({ t, pass, words, buffers, mine }: Sweep): Item[] {
-  const { k, shape } = t;
-  const { type } = shape;
-  const last = k.constant(type, type === "u64" ? 2n ** 64n - 1n : 2 ** 32 - 1);
-  const elements = t.elements(mine, 1);
-  const loaded = elements.map(({ index }) =>
-    pass.isFirst
-      ? words.wordOf(k, k.load(buffers.source, index, computeType(words.dtype)))
-      : k.load(buffers.source, index, type),
-  );
-  return elements.map(({ at, isInside, index }, j) => {
-    const key = words.keyOf(k, loaded[j]);
-    const position = buffers.positions < 0 ? at : k.load(buffers.positions, index, "i32");
-    return { word: loaded[j], key: isInside ? k.select(isInside, key, last) : key, position };
-  });
-}
-
-/** Counts the keys of each subgroup by digit; for each key, how many of its digit the subgroup had before. */
-function rank(
-  { t, pass, shape, counters }: Sweep,
-  keys: readonly Value[],
-): { readonly counter: Value; readonly earlier: Value }[] {
+function lookBackOf(sweep: Sweep, { tiles, looks }: SweptRows): LookBackTask {
+  const { t, buffers, digits } = sweep;
   const { k } = t;
-  const { lanes, subgroupSize } = shape;
-  for (const j of range(DIGITS / subgroupSize)) k.set(counters, t.add(k.lane, t.i(j * lanes)), t.i(0));
-  k.barrier();
-  const subgroup = k.binary("idiv", k.lane, t.i(subgroupSize));
-  const inSubgroup = k.bitcast("u32", k.binary("and", k.lane, t.i(subgroupSize - 1)));
-  const one = k.constant("u32", 1);
-  const lower = k.binary("sub", k.binary("shl", one, inSubgroup), one);
-  const own = k.binary("mul", subgroup, t.i(DIGITS));
-  return keys.map((key) => {
-    const digit = t.bits(key, pass.shift, DIGIT_BITS);
-    const fellows = k.matchLanes(digit, DIGIT_BITS);
-    const before = k.bitcast("i32", k.unary("popCount", k.binary("and", fellows, lower)));
-    const counter = t.add(own, digit);
-    const seen = k.get(counters, counter);
-    k.barrier("subgroup");
-    const all = k.bitcast("i32", k.unary("popCount", fellows));
-    k.set(counters, counter, t.add(seen, all), k.compare("eq", before, t.i(0)));
-    k.barrier("subgroup");
-    return { counter, earlier: t.add(seen, before) };
-  });
-}
-
-/** Replaces the counters by where the keys of each digit and subgroup begin in the sorted tile. */
-function digitStarts({ t, shape, counters, digits, sumOverLanes }: Sweep): { totals: Value[]; starts: Value[] } {
-  const { k } = t;
-  k.barrier();
-  const subgroups = range(shape.lanes / shape.subgroupSize);
-  const placesOf = (digit: Value) => subgroups.map((w) => t.add(digit, t.i(w * DIGITS)));
-  const counted = digits.map((digit) => placesOf(digit).map((place) => k.get(counters, place)));
-  const sum = (values: readonly Value[]) => values.reduce((a, b) => t.add(a, b));
-  const totals = counted.map(sum);
-  let running = sumOverLanes(sum(totals)).before;
-  const starts = digits.map((digit, i) => {
-    const start = running;
-    placesOf(digit).forEach((place, w) => {
-      k.set(counters, place, running);
-      running = t.add(running, counted[i][w]);
-    });
-    return start;
-  });
-  return { totals: totals.map((total) => k.bitcast("u32", total)), starts };
-}
-
-function lookBackOf(sweep: Sweep): LookBackTask {
-  const { t, shape, buffers, digits } = sweep;
-  const { k } = t;
-  const { tiles, looks } = shape;
   const firstTile = k.binary("mul", t.block, t.i(tiles));
   return {
     k,
@@ -407,7 +273,6 @@ function lookBackOf(sweep: Sweep): LookBackTask {
     tile: t.tile,
     tiles,
     looks,
-    isCounting: null,
     places: (tile) => digits.map((digit) => t.add(k.binary("mul", t.add(firstTile, tile), t.i(DIGITS)), digit)),
     recount: (tile) => recountTile(sweep, tile),
   };
@@ -416,14 +281,14 @@ function lookBackOf(sweep: Sweep): LookBackTask {
 /** Counts the digits of another tile, which is never the last and so has no places beyond the row. */
 function recountTile({ t, shape, pass, words, buffers, counters, digits }: Sweep, tile: Value): Value[] {
   const { k } = t;
-  const { type, lanes, perLane } = shape;
+  const { lanes, perLane } = shape;
   k.barrier();
   for (const digit of digits) k.set(counters, digit, t.i(0));
   k.barrier();
   const start = t.add(t.add(t.base, k.binary("mul", tile, t.i(tileOf(shape)))), k.lane);
   k.loop(perLane, [], (round) => {
     const index = t.add(start, k.binary("mul", round, t.i(lanes)));
-    const loaded = k.load(buffers.source, index, pass.isFirst ? computeType(words.dtype) : type);
+    const loaded = k.load(buffers.source, index, pass.isFirst ? computeType(words.dtype) : words.type);
     const key = words.keyOf(k, pass.isFirst ? words.wordOf(k, loaded) : loaded);
     k.count(counters, t.bits(key, pass.shift, DIGIT_BITS), t.i(1));
     return [];
@@ -433,18 +298,11 @@ function recountTile({ t, shape, pass, words, buffers, counters, digits }: Sweep
 }
 
 /** Where a digit's start in the row is stored. */
-function startPlace({ t, pass }: Sweep, digit: Value): Value {
-  const { k, shape } = t;
-  const passes = DTYPES[shape.type].bits / DIGIT_BITS;
+function startPlace({ t, pass, words }: Sweep, digit: Value): Value {
+  const { k } = t;
+  const passes = DTYPES[words.type].bits / DIGIT_BITS;
   const row = t.add(k.binary("mul", t.block, t.i(passes)), t.i(pass.shift / DIGIT_BITS));
   return t.add(k.binary("mul", row, t.i(DIGITS)), digit);
-}
-
-function put({ t: { k }, exchange }: Sweep, ranks: readonly Value[], values: readonly Value[]): void {
-  ranks.forEach((rank, j) => {
-    k.set(exchange, rank, values[j]);
-  });
-  k.barrier();
 }
 
 /** Writes the sorted tile to its places; the exchange holds the words. */
@@ -459,18 +317,16 @@ function writeItems(sweep: Sweep, ranks: readonly Value[], positions: readonly V
     return { word, to: t.add(k.get(targets, digit), at), gate };
   });
   for (const { word, to, gate } of leaving) {
-    if (buffers.keysOut >= 0) k.store(buffers.keysOut, to, pass.isLast ? words.valueOf(k, word) : word, false, gate);
+    if (buffers.wordsOut >= 0) k.store(buffers.wordsOut, to, pass.isLast ? words.valueOf(k, word) : word, false, gate);
   }
   if (!positions) return;
   k.barrier();
-  const isWide = shape.type === "u64";
-  put(
+  putAt(
     sweep,
     ranks,
-    positions.map((position) => (isWide ? k.convert("u64", position) : k.bitcast("u32", position))),
+    positions.map((position) => asWord(sweep, position)),
   );
   leaving.forEach(({ to, gate }, j) => {
-    const word = k.get(exchange, spread[j]);
-    k.store(buffers.out, to, isWide ? k.convert("i32", word) : k.bitcast("i32", word), false, gate);
+    k.store(buffers.out, to, asPosition(sweep, k.get(exchange, spread[j])), false, gate);
   });
 }
