@@ -62,7 +62,7 @@ export function rankedTile(t: TileKernel, shape: VotingRows): RankedTile {
 }
 
 /** Elements of a lane. Beyond the row they are the last word, so that they stay behind all others. */
-export interface RankedItem {
+interface RankedItem {
   readonly word: Value;
   readonly position: Value;
 }

@@ -19,7 +19,10 @@ import { asVotingRows, sortBySweeps, sweptRows } from "./radix-sweep.js";
 import { sortRowsKernel } from "./radix-tile-sort.js";
 import { sortVotingRowsKernel } from "./ranked-tile.js";
 
-/** The rows of the last axis in order, or their positions. Params: keyed, the params of `orderKey`; result. */
+/**
+ * The rows of the last axis in order, or their positions. Params: keyed, the params of `orderKey`; result.
+ * @internal for tests: they look for it in a graph
+ */
 export const sortRows: RoutinePrimitive = {
   name: "sortRows",
   kind: "routine",

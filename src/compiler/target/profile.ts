@@ -74,6 +74,8 @@ export interface SortProfile {
   readonly subgroupSize?: number;
   /** How often a workgroup looks for another's sums before it counts them itself. No target sets it: tests do. */
   readonly looks?: number;
+  /** Elements of a lane, a multiple of four, for rows of many tiles. No target sets it: scripts that measure do. */
+  readonly perLane?: number;
 }
 
 export const gpuProfile: TargetProfile = {
