@@ -75,15 +75,15 @@ const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64
 /** Every NVIDIA GPU with matrix units gives lanes pairs of neighbours; test/engines/vulkan/fragment-layout.test.ts looks. */
 const NVIDIA = 0x10de;
 
-/** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
-const SHUFFLE = 0x10;
+/** VK_SUBGROUP_FEATURE_SHUFFLE_BIT, VK_SUBGROUP_FEATURE_BALLOT_BIT */
+const [SHUFFLE, BALLOT] = [0x10, 0x8];
 
 /**
  * A Vulkan device as the compiler sees it.
  * @internal for tests: a description with other abilities is made from it
  */
 export function describeGpu({ plan: { limits, features }, properties }: VulkanDevice): GpuDescription {
-  const { size, operations } = properties.subgroup;
+  const { size, min, max, operations } = properties.subgroup;
   const hasAtomic = (bits: 32 | 64) => features.includes(`shaderBufferFloat${bits}AtomicAdd`);
   return {
     isSoftware: isSoftware(properties),
@@ -92,6 +92,7 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
     maxThreads: Math.min(limits.maxComputeWorkGroupSize[0], limits.maxComputeWorkGroupInvocations),
     maxColumns: limits.maxComputeWorkGroupCount[0],
     subgroupSize: operations & SHUFFLE ? size : 0,
+    votingLanes: operations & SHUFFLE && operations & BALLOT && min === max ? size : 0,
     floatControls: {
       ...floatControlsOf(properties.floatControls),
       // Software drivers report it too, but some do not follow it.

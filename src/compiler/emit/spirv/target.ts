@@ -25,6 +25,8 @@ export interface GpuDescription {
   readonly maxColumns: number;
   /** Lanes that can read from one another; 0 where they cannot. */
   readonly subgroupSize: number;
+  /** Lanes that can vote on a condition, where their number is known; 0 where they cannot, or it is not. */
+  readonly votingLanes: number;
   readonly floatControls: NonNullable<ModuleOptions["floatControls"]>;
   /** Float types with atomic addition. */
   readonly atomicFloats: readonly IRType[];
@@ -63,6 +65,7 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
       // Barriers again: tiles of a workgroup were four times as slow on a software driver as tiles of a thread.
       lanes: isSoftware ? 1 : gpuProfile.sort.lanes,
       sharedBytes,
+      ...(gpu.votingLanes > 0 && { subgroupSize: gpu.votingLanes }),
     },
   };
 }
