@@ -51,6 +51,11 @@ export interface SharedTile {
   readonly buffers: 1 | 2;
   /** Unrolled steps along the depth; the rest is a loop. */
   readonly unrolled: number;
+  /**
+   * A lane's columns lie apart, so that neighbouring lanes store neighbouring columns: for results whose rows are no whole
+   * vectors. Without it a lane has vectors of neighbours.
+   */
+  readonly isSpread?: boolean;
 }
 
 /** A workgroup's tile of the scores of attention, and the grid of its lanes (routines/attention/shared-tiles.ts). */
