@@ -14,8 +14,9 @@ import { Lowering } from "../lower/lowering.js";
 import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
 import type { SharedTile } from "../target/tile-profile.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
-import { lanesOf, wideBytes } from "./plan.js";
 import { storeElements } from "./product-result.js";
+import { wideBytes } from "./product-shape.js";
+import { lanesOf } from "./shared-candidates.js";
 import { Stage, type StagedOperand } from "./staged-operand.js";
 
 /** Consecutive workgroups take this many tiles of one column of tiles: those running at the same time then share operands. */

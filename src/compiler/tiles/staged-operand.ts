@@ -10,7 +10,7 @@ import type { Lowering } from "../lower/lowering.js";
 import { areVectors, loadStrides } from "../schedule/loads.js";
 import type { SharedTile } from "../target/tile-profile.js";
 import type { ProductArithmetic } from "./arithmetic.js";
-import { pitchOf } from "./plan.js";
+import { pitchOf } from "./shared-candidates.js";
 
 /** One operand of the product, as its tiles are loaded. */
 export interface StagedOperand {
