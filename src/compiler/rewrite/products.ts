@@ -16,8 +16,8 @@ import type { MatmulPrecision } from "../../graph/product-precision.js";
 import { g } from "../../graph/vocabulary.js";
 import { areVectors } from "../schedule/loads.js";
 import type { MatrixTile, TileProfile } from "../target/tile-profile.js";
-import { isTiled, type ProductPlan, planProduct } from "../tiles/plan.js";
 import { productOf } from "../tiles/operand-orders.js";
+import { isTiled, type ProductPlan, planProduct } from "../tiles/plan.js";
 import { splitProduct } from "./split-product.js";
 
 /** An operand of at most so many additions is computed while tiles are loaded. */

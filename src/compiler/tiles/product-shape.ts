@@ -47,8 +47,7 @@ export function shapeClass({ batch, m, k, n, dtype, precision = "highest", order
   return `${named} ${orders} ${rounded(batch)}×${extentClass(m)}×${extentClass(k)}×${extentClass(n)}`;
 }
 
-const extentClass = (extent: number): string =>
-  `${rounded(extent)}${extent > EXACT && extent % 4 !== 0 ? "+" : ""}`;
+const extentClass = (extent: number): string => `${rounded(extent)}${extent > EXACT && extent % 4 !== 0 ? "+" : ""}`;
 
 function rounded(extent: number): number {
   if (extent <= EXACT) return extent;

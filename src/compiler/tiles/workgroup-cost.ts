@@ -76,7 +76,6 @@ function cyclesOf<T extends SharedTile | MatrixTile>(
   const steps = Math.ceil(length / depth) + 2;
   const work = (residentGroups * rows * columns * depth) / (perCycle * efficiency);
   const step = Math.max(costs.latency, work) * (parts * length === k ? 1 : costs.raggedPart);
-  const adding =
-    parts === 1 ? 0 : costs.splitCycles + (batch * m * n * (parts + 1) * bytes) / costs.bytesPerCycle;
+  const adding = parts === 1 ? 0 : costs.splitCycles + (batch * m * n * (parts + 1) * bytes) / costs.bytesPerCycle;
   return waves * steps * step + adding;
 }

@@ -5,7 +5,7 @@
  */
 import { compile, planProgram } from "../../compiler/compile.js";
 import type { Target } from "../../compiler/target/target.js";
-import { type ProductShape, describeTiling, type Tiling } from "../../compiler/tiles/product-shape.js";
+import { describeTiling, type ProductShape, type Tiling } from "../../compiler/tiles/product-shape.js";
 import { tensorBytes } from "../../core/bytes.js";
 import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
 import { DeviceLostError } from "../../core/errors.js";
@@ -27,7 +27,7 @@ export interface TimedProduct {
 /** The milliseconds that some work takes. */
 export type Stopwatch = (work: () => void) => number;
 
-export const wallClock: Stopwatch = (work) => {
+const wallClock: Stopwatch = (work) => {
   const began = performance.now();
   work();
   return performance.now() - began;
@@ -96,7 +96,10 @@ export class ProductTimer<M extends EngineMemory, K extends LoadedKernel> {
       }
       this.expected ??= result;
       this.warmUp(once);
-      const took = Math.max(this.stopwatch(() => this.run(once)), 1e-3);
+      const took = Math.max(
+        this.stopwatch(() => this.run(once)),
+        1e-3,
+      );
       const runs = Math.max(1, Math.min(MOST_RUNS, Math.round(SAMPLE_MS / took)));
       return { program: runs === 1 ? once : record(runs), runs };
     } catch (error) {
@@ -147,7 +150,11 @@ export class ProductTimer<M extends EngineMemory, K extends LoadedKernel> {
     if (this.isWarm) return;
     this.isWarm = true;
     // By a clock of its own: a test's stopwatch may stand still.
-    for (let spent = 0; spent < WARM_MS; ) spent += Math.max(wallClock(() => this.run(program)), 1);
+    for (let spent = 0; spent < WARM_MS; )
+      spent += Math.max(
+        wallClock(() => this.run(program)),
+        1,
+      );
   }
 
   /** An operand with memory of its own: its rearrangement, the leaf behind it, and drawn numbers. */

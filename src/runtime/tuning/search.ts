@@ -21,7 +21,7 @@ export interface Finding {
 }
 
 /** One sample of the time of a tiling, in milliseconds; null where it does not run. */
-export type Sample = (tiling: Tiling) => number | null;
+type Sample = (tiling: Tiling) => number | null;
 
 /** Candidates that are timed, the most promising by estimate. */
 const MOST_CANDIDATES = 32;
