@@ -43,7 +43,7 @@ import { assignSlots } from "./steps/slots.js";
 import type { SortProfile } from "./target/profile.js";
 import type { LoadKernel, Recordable, Target } from "./target/target.js";
 import type { TileProfile } from "./target/tile-profile.js";
-import { lowerProduct } from "./tiles/product.js";
+import { describeProduct, lowerProduct } from "./tiles/product.js";
 import { lowerTransposed } from "./tiles/transpose.js";
 
 /**
@@ -161,7 +161,9 @@ function lowerOnce<Code>({ target, shared: { lowered } }: Assembly<Code>, group:
 function lowerTask(group: Group, { settings, profile }: Target) {
   const lower = group.product ? lowerProduct : group.transposed ? lowerTransposed : lowerGroup;
   const { kernel, buffers } = lower(group, nameOf(group), settings);
-  const formula = writtenLater(() => describeGroup(group, buffers, kernel.buffers));
+  const formula = writtenLater(() =>
+    [describeGroup(group, buffers, kernel.buffers), ...describeProduct(group)].join("\n"),
+  );
   return { kernel: keepRepeatedValues(kernel, profile.rowCacheBytes), buffers, formula };
 }
 

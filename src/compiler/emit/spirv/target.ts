@@ -16,6 +16,8 @@ import { widthOf } from "./wide-accesses.js";
 export interface GpuDescription {
   /** A driver that runs on the CPU. */
   readonly isSoftware: boolean;
+  /** Its maker's family of GPUs, where tilings are known for it (tiles/families.ts). */
+  readonly family?: string;
   /** Multiprocessors, about. */
   readonly units: number;
   /** Most shared bytes and threads of a workgroup. */
@@ -45,7 +47,7 @@ const SOFTWARE = { isCarelessOfZeros: true, maxLoopRounds: SOFTWARE_ROUNDS, maxU
 const HARDWARE = { isCarelessOfZeros: false, maxLoopRounds: undefined };
 
 function spirvProfile(gpu: GpuDescription): TargetProfile {
-  const { isSoftware, sharedBytes, maxThreads, units, subgroupSize, fragments } = gpu;
+  const { isSoftware, family, sharedBytes, maxThreads, units, subgroupSize, fragments } = gpu;
 
   return {
     ...gpuProfile,
@@ -58,6 +60,7 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
       sharedBytes,
       maxLanes: maxThreads,
       units,
+      ...(family !== undefined && { family }),
       ...(fragments.length > 0 && { matrices: { subgroupSize, shapes: fragments } }),
     },
     sort: {
