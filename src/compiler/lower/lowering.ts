@@ -41,7 +41,7 @@ import type { FloatType } from "../math/scalar-ops.js";
 import type { Group } from "../schedule/group.js";
 import { type Batch, placesOf, planWalk, type Walk } from "./lane-walk.js";
 import { reductionsInTurns, type Wanted } from "./row-reductions.js";
-import { addedTo, emptySum, type RunningSum, runningSums, shiftedTo } from "./running-sums.js";
+import { RunningStates, type RunningSum, runningSums } from "./running-sums.js";
 
 /** A result, and where its elements are, by what counts them. */
 interface Written {
@@ -58,6 +58,12 @@ function inPairs<T>(values: readonly T[], merge: (a: T, b: T) => T): T {
     rest = next;
   }
   return rest[0];
+}
+
+/** Sums that ran one turn ahead, and their states. */
+interface Ahead {
+  readonly sums: readonly RunningSum[];
+  readonly states: readonly Value[];
 }
 
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
@@ -456,8 +462,8 @@ export class Lowering {
   }
 
   /**
-   * A lane's partial results of the reductions of one extent, and of the sums that run along with them: a shift and a sum
-   * each, after the others.
+   * A lane's partial results of the reductions of one extent; after them the states of the sums that run along with them, one
+   * after another.
    */
   private reduce(
     reductions: readonly Reduction[],
@@ -469,6 +475,7 @@ export class Lowering {
     const identities = reductions.map(({ node, op }) =>
       k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
     );
+    const states = new RunningStates(this.runningArithmetic, running);
     const merge =
       ({ op }: Reduction) =>
       (a: Value, b: Value) =>
@@ -479,13 +486,11 @@ export class Lowering {
         const { value } = this.element(node.inputs[0], at(position), inner);
         return bound ? k.select(bound, value, identities[i]) : value;
       };
-      const exponentAt = ({ exponent, reduction: { at } }: RunningSum, position: IndexExpr) => {
-        const { value } = this.element(exponent, at(position), inner);
-        return bound ? k.select(bound, value, k.constant(value.type, Number.NEGATIVE_INFINITY)) : value;
-      };
-      const extended = (states: readonly Value[], exponents: readonly (readonly Value[])[]) =>
-        exponents.flatMap((each, i) => addedTo(k, this.exponential, [states[2 * i], states[2 * i + 1]], each, inPairs));
-      const states = totals.slice(reductions.length);
+      const elementsAt = (positions: readonly IndexExpr[]) =>
+        running.map(({ element, reduction: { at } }) =>
+          positions.map((position) => this.element(element, at(position), inner).value),
+        );
+      const before = totals.slice(reductions.length);
       const together = () => ({
         sums: reductions.map((reduction, i) =>
           inPairs(
@@ -493,19 +498,16 @@ export class Lowering {
             merge(reduction),
           ),
         ),
-        exponents: running.map((sum) => placesOf(batch).map((position) => exponentAt(sum, position))),
+        elements: elementsAt(placesOf(batch)),
       });
       const oneByOne = () =>
-        this.overBatch(batch, [...identities, ...states], (position, soFar) => [
+        this.overBatch(batch, [...identities, ...before], (position, soFar) => [
           ...reductions.map((reduction, i) => merge(reduction)(soFar[i], valueAt(reduction, i, position))),
-          ...extended(
-            soFar.slice(reductions.length),
-            running.map((sum) => [exponentAt(sum, position)]),
-          ),
+          ...states.added(soFar.slice(reductions.length), elementsAt([position]), bound),
         ]);
       const sums = this.speculate(
         together,
-        (values) => [...values.sums, ...extended(states, values.exponents)],
+        (values) => [...values.sums, ...states.added(before, values.elements, bound)],
         oneByOne,
       );
       return [
@@ -519,17 +521,17 @@ export class Lowering {
       const each = (soFar: readonly Value[]) => found(soFar, { count: 1, at: () => position });
       return this.loop(position, extent, identities, each, (next) => this.areFound(reductions, next));
     }
-    let totals: readonly Value[] = [
-      ...identities,
-      ...running.flatMap(({ exponent }) => emptySum(k, exponent.dtype as FloatType)),
-    ];
+    let totals: readonly Value[] = [...identities, ...states.empty];
     for (const { blocks, block, rounds, round, inRound } of loops) {
       totals = this.loop(block, blocks, totals, (soFar) => {
-        const initial = [...identities, ...soFar.slice(reductions.length)];
+        // One block goes on from the states so far; of several, each begins anew.
+        const before = soFar.slice(reductions.length);
+        const initial = [...identities, ...(blocks === 1 ? before : states.empty)];
         const sums = this.loop(round, rounds, initial, (accumulators) => found(accumulators, inRound));
+        const ran = sums.slice(reductions.length);
         return [
           ...reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, soFar[i], sums[i])),
-          ...sums.slice(reductions.length),
+          ...(blocks === 1 ? ran : states.joined(before, ran)),
         ];
       });
     }
@@ -551,8 +553,10 @@ export class Lowering {
       .reduce((all, next) => k.binary("and", all, next));
   }
 
-  private readonly exponential = (value: Value): Value =>
-    this.ops.math("exp", { dtype: value.type as FloatType, value }).value;
+  private get runningArithmetic() {
+    const exponential = (value: Value) => this.ops.math("exp", { dtype: value.type as FloatType, value }).value;
+    return { k: this.k, exponential, inPairs };
+  }
 
   /** Reductions of the same axes, a loop for each; null where there is one axis, or a loop is not wanted. */
   private reduceNested(reductions: readonly Reduction[], gate: Value | null): readonly Value[] | null {
@@ -588,22 +592,18 @@ export class Lowering {
     const { space, group } = this;
     const known = { space, isLoaded: (node: Node) => this.isLoaded(node), isWrittenOut: group.isWrittenOut };
     const turns = reductionsInTurns(known, results, rows);
-    /** The states of sums that ran one turn ahead. */
-    const ahead = new Map<
-      readonly Reduction[],
-      { readonly sums: readonly RunningSum[]; readonly states: readonly Value[] }
-    >();
+    const ahead = new Map<readonly Reduction[], Ahead>();
     turns.forEach((turn, position) => {
       for (const [extent, reductions] of turn) {
         const early = ahead.get(reductions);
         const next = turns[position + 1]?.get(extent);
-        const isShort = early !== undefined || next === undefined || !this.isShared || group.tiling.lanes === 1;
+        const isShort = early !== undefined || next === undefined || !this.readsAgain;
         const walk = this.walkOver(extent);
         const running = isShort ? null : runningSums(space, walk, reductions, next, known.isLoaded);
         const totals =
           early === undefined
             ? (this.reduceNested(reductions, null) ?? this.reduce(reductions, walk, null, running ?? []))
-            : early.sums.map((sum, i) => this.finished(sum, [early.states[2 * i], early.states[2 * i + 1]]));
+            : this.finished(early, walk);
         if (running && next) ahead.set(next, { sums: running, states: totals.slice(reductions.length) });
         reductions.forEach((reduction, i) => {
           const { node, op, index } = reduction;
@@ -614,10 +614,28 @@ export class Lowering {
     });
   }
 
-  /** A lane's part of a sum that ran ahead, now that its shift is known. */
-  private finished({ reduction, shift }: RunningSum, state: readonly [Value, Value]): Value {
-    const { value } = this.element(shift, reduction.at(constantExpr(0)));
-    return shiftedTo(this.k, this.exponential, state, value);
+  /** Whether a second loop over a row would read it from memory again. */
+  private get readsAgain(): boolean {
+    const { isReadAgain, isNesting, tiling } = this.group;
+    return !isNesting && (isReadAgain === true || (this.isShared && tiling.lanes > 1));
+  }
+
+  /** A lane's parts of sums that ran ahead, now that their shifts are known. */
+  private finished({ sums, states }: Ahead, walk: Walk): readonly Value[] {
+    const { k } = this;
+    const shifts = sums.map(({ shift, reduction }) => this.element(shift, reduction.at(constantExpr(0))).value);
+    return new RunningStates(this.runningArithmetic, sums).shifted(states, shifts).map((total, i) => {
+      const { kind, reduction } = sums[i];
+      if (!kind.mayOverflow) return total;
+      const mark = this.history.length;
+      const [sum] = k.when(
+        k.compare("ne", total, total),
+        () => this.reduce([reduction], walk, null),
+        () => [total],
+      );
+      this.forgetSince(mark, () => false);
+      return sum;
+    });
   }
 
   // ------------------------------------------------------------------------------------------------ indices

@@ -37,6 +37,8 @@ export interface Group {
   readonly transposed?: TransposedAxes;
   /** Short reductions that every lane writes out and does by itself. */
   readonly isWrittenOut?: (reduction: Node) => boolean;
+  /** A second loop over a row reads it from memory again: no cache holds it. */
+  readonly isReadAgain?: boolean;
   /** Reductions over several axes are loops inside loops, which one lane goes through. */
   readonly isNesting?: boolean;
 }
