@@ -72,6 +72,9 @@ export function openVulkan(id: string, index: number) {
 /** Multiprocessors by kind of device. Vulkan does not report their number; a guess is enough to choose tiles. */
 const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
 
+/** Every NVIDIA GPU with matrix units gives lanes pairs of neighbours; test/engines/vulkan/fragment-layout.test.ts looks. */
+const NVIDIA = 0x10de;
+
 /** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
 const SHUFFLE = 0x10;
 
@@ -102,7 +105,7 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
 
 /** The products of fragments that the device offers and our tiles use: 16×16, of f16, bf16 or i8, with a wider sum. */
 function fragmentsOf(
-  { cooperativeMatrices, subgroup }: VulkanDevice["properties"],
+  { cooperativeMatrices, subgroup, vendorId }: VulkanDevice["properties"],
   features: readonly string[],
 ): FragmentShape[] {
   // Tiles must know the size of a subgroup.
@@ -115,6 +118,7 @@ function fragmentsOf(
       ({ m, n, a, b, c, result, scope }) =>
         scope === "subgroup" && m === 16 && n === 16 && a === operand && b === operand && c === sum && result === sum,
     );
-    return found ? [{ operand, rows: found.m, columns: found.n, depth: found.k }] : [];
+    const pairs = vendorId === NVIDIA;
+    return found ? [{ operand, rows: found.m, columns: found.n, depth: found.k, pairs }] : [];
   });
 }

@@ -156,10 +156,45 @@ class RowInterpreter {
           for (let i = 0; i < to.length; i++) to[i]! += from[i]!;
         }
         break;
+      case "getElements":
+        for (const [at, { id }] of statement.results.entries()) {
+          const found = active.map((is, lane) =>
+            is ? this.held(statement.fragment, lane)[this.element(statement.fragment, lane, at)]! : 0,
+          );
+          this.values.set(id, found);
+        }
+        this.subgroupsIn(active);
+        break;
+      case "setElements":
+        this.subgroupsIn(active);
+        for (const [at, value] of statement.values.entries()) {
+          const given = this.get(value);
+          active.forEach((is, lane) => {
+            if (is)
+              this.held(statement.fragment, lane)[this.element(statement.fragment, lane, at)] = Number(given[lane]);
+          });
+        }
+        break;
       case "count":
       case "atomic":
         throw new Error(`kernel interpreter: ${statement.kind} is not written`);
     }
+  }
+
+  private held(fragment: number, lane: number): Float64Array {
+    return this.fragments[Math.floor(lane / this.kernel.subgroupSize!)]![fragment]!;
+  }
+
+  /**
+   * Which element of a fragment a lane holds in a place. Kernels may rely on pairs of neighbours only where they say so; else
+   * elements are scattered as no device does it.
+   */
+  private element(fragment: number, lane: number, at: number): number {
+    const size = this.kernel.subgroupSize!;
+    const { rows, columns, pairs } = this.kernel.fragments![fragment]!;
+    const inSubgroup = lane % size;
+    if (pairs) return 2 * (inSubgroup + (at >> 1) * size) + (at & 1);
+    return (13 * (inSubgroup + at * size) + 5) % (rows * columns);
   }
 
   /** The subgroups that are active; all lanes of a subgroup must do what it does. */
@@ -308,6 +343,14 @@ class RowInterpreter {
       const combined = args[0]!.reduce((a, b) => wrapped(type, operate({ ...value, op: attribute } as Value, [a, b])));
       return active.map(() => combined);
     }
+    if (op === "anyLane") {
+      const size = this.kernel.subgroupSize!;
+      this.subgroupsIn(active);
+      return active.map((_, lane) => {
+        const first = lane - (lane % size);
+        return args[0]!.slice(first, first + size).some((is, at) => active[first + at] && Boolean(is));
+      });
+    }
     return active.map((is, lane) => {
       if (!is) return 0;
       const operands = args.map((arg) => arg[lane]!);
@@ -402,6 +445,8 @@ function operate({ op, type, args, attribute }: Value, [a, b, c]: readonly (numb
       return numberOf(type, bitsOf(args[0]!.type, a!));
     case "signExtend":
       return (x << (32 - Number(attribute))) >> (32 - Number(attribute));
+    case "exp2":
+      return 2 ** x;
     case "packHalves": {
       const halves = [x, y].map((half) => dataOf(encodeValues([half], "f16", "packHalves"), "u16")[0]!);
       return (halves[0]! | (halves[1]! << 16)) >>> 0;

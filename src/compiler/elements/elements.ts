@@ -179,6 +179,15 @@ function scalarOps(k: KernelBuilder, settings: ElementSettings): BrainOps<Value>
     shr: (a, distance) => k.binary("shr", a, distance),
     select: (condition, a, b) => k.select(condition, a, b),
     rarely: branching(k),
+    // A branch would keep a CPU from computing rows as vectors.
+    either: (condition, whenTrue, whenFalse) =>
+      settings.division === "native"
+        ? k.select(condition, whenTrue(), whenFalse())
+        : k.when(
+            condition,
+            () => [whenTrue()],
+            () => [whenFalse()],
+          )[0],
     bitcast: (to, x) => k.bitcast(to, x),
     highWord: (x) => k.word("highWord", x),
     lowWord: (x) => k.word("lowWord", x),

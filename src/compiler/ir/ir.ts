@@ -34,6 +34,10 @@
  * - A fragment is a small matrix in the registers of a subgroup: `subgroupSize` consecutive lanes that hold it together.
  *   Its statements are operations of all lanes of the subgroup; the index is the same for all of them. Only targets whose
  *   profile offers matrix units get kernels with fragments (tiles/matrix-product.ts).
+ * - The lanes of a subgroup hold equal shares of a sum fragment. Which elements a lane holds is the device's choice, the same for
+ *   all fragments of one declaration; a kernel that must know loads a fragment whose elements say where they are.
+ * - `anyLane` is whether a bool is true in any lane of the subgroup. `exp2` is the device's own: an error of 3 + 2|x| units in the
+ *   last place, 0 for denormal results. Both are for kernels with fragments alone.
  */
 import type { DType } from "../../core/dtype.js";
 import type { EncodedKernel } from "../../core/encoded-kernel.js";
@@ -72,7 +76,9 @@ export type IROp =
   | "combineLanes"
   | "fromLane"
   | "mulAdd"
-  | "packHalves";
+  | "packHalves"
+  | "exp2"
+  | "anyLane";
 
 export interface Value {
   readonly id: number;
@@ -181,6 +187,18 @@ export type FragmentStatement =
       readonly kind: "addFragments";
       readonly to: number;
       readonly from: number;
+    }
+  | {
+      /** The elements of a sum fragment that each lane holds. */
+      readonly kind: "getElements";
+      readonly fragment: number;
+      readonly results: readonly Value[];
+    }
+  | {
+      /** Changes the elements that each lane holds. */
+      readonly kind: "setElements";
+      readonly fragment: number;
+      readonly values: readonly Value[];
     };
 
 /** Where a fragment lies in an array of words. Index and pitch, from line to line, count words: multiples of four. */
@@ -198,6 +216,8 @@ export interface FragmentDeclaration {
   readonly dtype: "f16" | "bf16" | "i8" | "u8" | "f32" | "i32";
   readonly rows: number;
   readonly columns: number;
+  /** The kernel relies on lanes that hold pairs of neighbours (FragmentShape.pairs in target/tile-profile.ts). */
+  readonly pairs?: boolean;
 }
 
 export interface BufferParameter {
@@ -294,7 +314,10 @@ export function usedBy(statement: Statement): Value[] {
     case "fillFragment":
     case "multiplyFragments":
     case "addFragments":
+    case "getElements":
       return [];
+    case "setElements":
+      return [...statement.values];
   }
 }
 

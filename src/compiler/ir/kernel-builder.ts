@@ -152,6 +152,29 @@ export class KernelBuilder {
     this.region().statements.push({ kind: "addFragments", to, from });
   }
 
+  /** The elements of a sum fragment of f32 that the lane holds. */
+  getElements(fragment: number): Value[] {
+    const { rows, columns } = this.fragments[fragment];
+    const length = (rows * columns) / this.subgroupSize;
+    const results = Array.from({ length }, () => this.fresh("result", "f32", this.depth));
+    this.region().statements.push({ kind: "getElements", fragment, results });
+    return results;
+  }
+
+  setElements(fragment: number, values: readonly Value[]): void {
+    this.region().statements.push({ kind: "setElements", fragment, values });
+  }
+
+  /** Whether a bool is true in any lane of the subgroup. */
+  anyLane(condition: Value): Value {
+    return this.place("anyLane", "bool", [condition], null, this.regions.length - 1);
+  }
+
+  /** 2^x as the device computes it. */
+  exp2(x: Value): Value {
+    return this.make("exp2", "f32", [x], null);
+  }
+
   // ------------------------------------------------------------------------------------------------ arrays
 
   /** Memory of the row, shared by its lanes unless it is private. */

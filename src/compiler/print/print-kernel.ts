@@ -80,6 +80,10 @@ function lineOf(statement: Exclude<Statement, { kind: "loop" | "branch" }>): str
       return `m${statement.sum} += m${statement.left} × m${statement.right}`;
     case "addFragments":
       return `m${statement.to} += m${statement.from}`;
+    case "getElements":
+      return `${statement.results.map(({ id }) => `%${id}`).join(", ")} = elements of m${statement.fragment}`;
+    case "setElements":
+      return `elements of m${statement.fragment} = ${statement.values.map(nameOf).join(", ")}`;
     case "write": {
       const { array, index, values } = statement;
       return `write a${array}[${nameOf(index)}] = ${values.map(nameOf).join(", ")}${when}`;

@@ -37,6 +37,8 @@ export interface FragmentShape {
   readonly rows: number;
   readonly columns: number;
   readonly depth: number;
+  /** The elements of a sum that a lane holds are, two by two, neighbours in a row, the first in an even column. */
+  readonly pairs?: boolean;
 }
 
 /** A workgroup's tile of the result: rows × columns, summed over `depth` at a time. */

@@ -80,6 +80,10 @@ export function compute(
       return f.extract(f.bitcast(a, m.vec(m.u32, 2)), 0);
     case "fromWords":
       return f.bitcast(f.vector(b, a), m.f64);
+    case "exp2":
+      return f.exp2(a);
+    case "anyLane":
+      return f.subgroup.any(a);
     case "packHalves":
       return f.bitcast(f.vector(f.convert(a, m.f16), f.convert(b, m.f16)), m.u32);
     case "signExtend": {

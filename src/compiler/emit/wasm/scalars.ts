@@ -175,6 +175,8 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
     case "load":
     case "fromLane":
     case "packHalves":
+    case "exp2":
+    case "anyLane":
       throw new Error(`emitWasm: ${value.op} is not computed`);
   }
 }
