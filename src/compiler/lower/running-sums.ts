@@ -49,7 +49,7 @@ interface RunningKind {
 }
 
 /** What states are computed with. */
-interface Arithmetic {
+export interface Arithmetic {
   readonly k: KernelBuilder;
   exponential(x: Value): Value;
   inPairs(values: readonly Value[], merge: (a: Value, b: Value) => Value): Value;
