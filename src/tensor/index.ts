@@ -73,5 +73,5 @@ export { scope } from "./scope.js";
 export { adopt, type Operand, Tensor } from "./tensor.js";
 export { checkTensor, isTensor } from "./tensor-checks.js";
 export { firstRound, storedTensor, threefry, type Word } from "./threefry.js";
-export { choleskyFactor, solvedLower } from "./triangular.js";
+export { choleskyFactor, luFactors, solvedLower, solvedWithLu, stoppedLuFactors } from "./factors.js";
 export type { Padding } from "./windows.js";

@@ -52,7 +52,7 @@ function memoryBehind({ params, inputs: [re] }: Node): Node | null {
 }
 
 /** A complex node as it lies in memory. What only changes the order of axes or their number is done there. */
-function memoryOfComplex(node: Node): Node {
+export function memoryOfComplex(node: Node): Node {
   const path: Node[] = [];
   let source = node;
   while (source.primitive === reshape || source.primitive === permute) {

@@ -4,10 +4,12 @@ import type { Routine } from "../target/routine.js";
 import { attentionGradientRoutine, attentionRoutine } from "./attention/attention.js";
 import { cumulateRoutine } from "./cumulate.js";
 import { joinRoutine } from "./join.js";
+import { choleskyRoutine } from "./linalg/cholesky.js";
+import { luRoutine } from "./linalg/lu.js";
+import { solveLowerRoutine } from "./linalg/solve-lower.js";
 import { scatterRoutine } from "./scatter.js";
 import { argsortAtRoutine } from "./select.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
-import { choleskyRoutine, solveLowerRoutine } from "./triangular.js";
 
 export const routines: Readonly<Record<string, Routine>> = {
   cholesky: choleskyRoutine,
@@ -18,6 +20,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   argsortAt: argsortAtRoutine,
   cumulate: cumulateRoutine,
   join: joinRoutine,
+  lu: luRoutine,
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
 };

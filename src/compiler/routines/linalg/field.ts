@@ -220,18 +220,23 @@ export class Field {
 
   // ------------------------------------------------------------------------------------------------ loops and lanes
 
-  /** A loop that carries numbers. */
+  /** A loop that carries numbers. `exitAfter`: whether a round is the last. */
   loop(
     extent: number,
     initial: readonly Num[],
     body: (index: Value, carried: readonly Num[]) => readonly Num[],
-    options: { readonly isLaneLoop?: boolean } = {},
+    options: { readonly isLaneLoop?: boolean; readonly exitAfter?: (index: Value) => Value } = {},
   ): Num[] {
+    const { isLaneLoop = false, exitAfter } = options;
+    let now: Value | null = null;
     const last = this.k.loop(
       extent,
       this.flat(initial),
-      (index, values) => this.flat(body(index, this.unflat(values))),
-      options,
+      (index, values) => {
+        now = index;
+        return this.flat(body(index, this.unflat(values)));
+      },
+      { isLaneLoop, ...(exitAfter && { exitWhen: () => exitAfter(now as unknown as Value) }) },
     );
     return this.unflat(last);
   }
