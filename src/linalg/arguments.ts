@@ -9,7 +9,7 @@ import { broadcastShapes, formatShape } from "../core/shape.js";
 import { checkOneDevice, checkTensor, type Tensor } from "../tensor/index.js";
 
 /** The dtypes that factors and solutions are computed in. */
-export type WorkDType = "f32" | "f64" | "c64" | "c128";
+type WorkDType = "f32" | "f64" | "c64" | "c128";
 
 /** How an operation treats a dtype: what it computes in, and what it gives. */
 interface WorkDTypes {
@@ -25,7 +25,7 @@ export function workDTypes(dtype: DType): WorkDTypes {
 }
 
 /** The same of two operands that meet. */
-export const workOf = (a: Tensor, b: Tensor): WorkDTypes => workDTypes(promote(a.dtype, b.dtype));
+const workOf = (a: Tensor, b: Tensor): WorkDTypes => workDTypes(promote(a.dtype, b.dtype));
 
 /** Throws unless a is a tensor of matrices, [.., m, n]. */
 export function checkMatrices(operation: string, a: unknown, what = "the matrix"): asserts a is Tensor {
@@ -46,7 +46,7 @@ export function checkSquare(operation: string, a: unknown, what = "the matrix"):
 }
 
 /** Matrices and right sides, prepared for solving: batches alike, in the dtype of the work. */
-export interface Equations {
+interface Equations {
   readonly a: Tensor;
   readonly b: Tensor;
   /** The solution as the caller wants it: in the result's dtype, a vector if b was one. */

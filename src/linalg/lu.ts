@@ -106,10 +106,7 @@ function checkFactor<D extends DType>(factor: LuFactor<D>): { readonly lu: Tenso
  * x with a·x = b. b is [.., n, k], or a vector [n]; leading axes broadcast. A matrix without an inverse gives inf or NaN;
  * `linalg.check` throws there.
  */
-export function solve<D extends DType, E extends DType>(
-  a: Tensor<D>,
-  b: Tensor<E>,
-): Tensor<FloatOf<MeetingOf<D, E>>> {
+export function solve<D extends DType, E extends DType>(a: Tensor<D>, b: Tensor<E>): Tensor<FloatOf<MeetingOf<D, E>>> {
   checkCount("linalg.solve", 2, arguments);
   checkSquare("solve", a);
   const given = equations("solve", a, b);

@@ -5,7 +5,7 @@
  * of this folder use it.
  */
 import type { Node } from "../../../graph/node.js";
-import { elementOps, type ElementSettings } from "../../elements/elements.js";
+import { type ElementSettings, elementOps } from "../../elements/elements.js";
 import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
 

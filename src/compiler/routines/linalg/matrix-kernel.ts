@@ -10,9 +10,15 @@ import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../target/profile.js";
 import { Field, kindOf, type Num, shapeOf } from "./field.js";
 
-/** Lanes that share a matrix of so many rows: one where barriers cost more than they gain. */
+export const SOFTWARE_LANES = 8;
+
+/**
+ * Lanes that share a matrix. A software driver takes few, because barriers are slow there, but not one: it takes seconds to
+ * compile a kernel with a large array of a single lane.
+ */
 export function lanesForRows(rows: number, { maxLanes, hasSlowBarriers, tiles }: TargetProfile): number {
-  if (maxLanes === 1 || hasSlowBarriers) return 1;
+  if (maxLanes === 1) return 1;
+  if (hasSlowBarriers) return SOFTWARE_LANES;
   const most = Math.min(256, tiles.maxLanes);
   let lanes = 32;
   while (lanes < rows && lanes < most) lanes *= 2;
@@ -20,7 +26,10 @@ export function lanesForRows(rows: number, { maxLanes, hasSlowBarriers, tiles }:
 }
 
 /** The matrices of a routine: how many, and their rows and columns. */
-export function matricesOf(node: Node, isComplex: boolean): { readonly batch: number; readonly shape: [number, number] } {
+export function matricesOf(
+  node: Node,
+  isComplex: boolean,
+): { readonly batch: number; readonly shape: [number, number] } {
   const shape = shapeOf(node, isComplex);
   const [m, n] = shape.slice(-2);
   return { batch: sizeOf(shape.slice(0, -2)), shape: [m, n] };

@@ -7,7 +7,7 @@ import type { Kernel, Value } from "../../ir/ir.js";
 import type { TargetProfile } from "../../target/profile.js";
 import type { Routine } from "../../target/routine.js";
 import { bytesOf, kindOf, type Num, type NumberKind } from "./field.js";
-import { MatrixKernel, matricesOf } from "./matrix-kernel.js";
+import { MatrixKernel, matricesOf, SOFTWARE_LANES } from "./matrix-kernel.js";
 
 /** How the columns of the right sides are shared: lanes of a row, and columns of a lane. */
 interface ColumnShare {
@@ -16,12 +16,17 @@ interface ColumnShare {
 }
 
 /** Vectors of four columns on a CPU, a column for each lane of a GPU. */
-function shareOf(n: number, m: number, kind: NumberKind, { maxLanes, hasSlowBarriers, tiles }: TargetProfile): ColumnShare {
+function shareOf(
+  n: number,
+  m: number,
+  kind: NumberKind,
+  { maxLanes, hasSlowBarriers, tiles }: TargetProfile,
+): ColumnShare {
   if (maxLanes === 1) {
     if (m < 4) return { lanes: 1, perLane: 1 };
     return { lanes: 4, perLane: kind.isComplex || m < 16 ? 1 : kind.type === "f64" ? 2 : 4 };
   }
-  if (hasSlowBarriers) return { lanes: 1, perLane: 1 };
+  if (hasSlowBarriers) return { lanes: SOFTWARE_LANES, perLane: 1 };
   const fits = (lanes: number) => n * lanes * bytesOf(kind) <= tiles.sharedBytes;
   return { lanes: m > 32 && fits(64) ? 64 : 32, perLane: 1 };
 }
