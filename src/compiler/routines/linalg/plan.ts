@@ -15,18 +15,18 @@ const MOST_STEPS = 1 << 18;
 export function blockOf(kind: NumberKind, tiles: TileProfile): number {
   if (tiles.kind === "none") return Infinity;
   let block: number = BLOCK[tiles.kind];
-  if (tiles.kind === "shared") while (block > 8 && block * (block + 2) * bytesOf(kind) > tiles.sharedBytes) block /= 2;
+  if (tiles.kind !== "panels") while (block > 8 && block * (block + 2) * bytesOf(kind) > tiles.sharedBytes) block /= 2;
   return block;
 }
 
-/** Columns of an LU factorisation of m rows that one kernel does: all its rows are in the memory of a workgroup. */
+/** Columns of an LU factorisation of m rows that one kernel does. */
 export function luColumns(m: number, kind: NumberKind, tiles: TileProfile): number {
-  if (tiles.kind === "none") return Infinity;
-  const block = blockOf(kind, tiles);
-  const fits = (columns: number) =>
-    (tiles.kind !== "shared" || m * ((columns | 1) * bytesOf(kind) + 4) <= tiles.sharedBytes) &&
-    (tiles.kind !== "registers" || m * columns * Math.max(columns, 16) <= MOST_STEPS);
-  let columns = block;
-  while (columns > 1 && !fits(columns)) columns /= 2;
+  let columns = blockOf(kind, tiles);
+  if (tiles.kind !== "registers") return columns;
+  while (columns > 1 && m * columns * Math.max(columns, 16) > MOST_STEPS) columns /= 2;
   return columns;
 }
+
+/** Whether lanes have the memory to share a matrix of m rows while they factor it; a core's cache always does. */
+export const isShareable = (m: number, columns: number, kind: NumberKind, { kind: tile, sharedBytes }: TileProfile) =>
+  tile === "panels" || m * ((columns | 1) * bytesOf(kind) + 4) <= sharedBytes;
