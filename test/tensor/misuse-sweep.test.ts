@@ -263,6 +263,14 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
     square(),
     { lower: true, transposed: false, unitDiagonal: false, left: true },
   ],
+  "linalg.choSolve": () => [square(), square(), { upper: false }],
+  "linalg.lu": () => [square()],
+  "linalg.luFactor": () => [square()],
+  "linalg.luSolve": () => [linalg.luFactor(square()), square(), { transposed: true }],
+  "linalg.solve": () => [square(), square()],
+  "linalg.inv": () => [square()],
+  "linalg.det": () => [square()],
+  "linalg.slogdet": () => [square()],
 };
 
 /** Methods as functions: the receiver is the first argument. */
