@@ -28,6 +28,9 @@ import { type PrintOptions, printProgram } from "./print-program.js";
 import type { PlannedProgram } from "./program-file.js";
 import { ProgramSource, type ProgramTimes } from "./program-source.js";
 import { type Found, graphOf, ProgramTable, resultsOf } from "./program-table.js";
+import type { TimedProduct } from "./tuning/product-timer.js";
+import type { Finding } from "./tuning/search.js";
+import { Tuner, type TunerOptions } from "./tuning/tuner.js";
 import { checkHasValue } from "./value-checks.js";
 
 export type { Profile };
@@ -74,15 +77,18 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private readonly source: ProgramSource<K>;
   private readonly maxKeptBytes: number;
   private readonly awaited: AwaitedLoops<M, K>;
+  private readonly tuner: Tuner<M, K>;
 
   constructor(
     readonly id: string,
     readonly engine: Engine<M, K>,
     readonly target: Target,
     files: ProgramCache | null = programCache(),
+    tuning: TunerOptions = { store: null, isAsked: false },
   ) {
+    this.tuner = new Tuner(engine, target, tuning);
     this.awaited = new AwaitedLoops(engine, this.counters, (node) => this.realize([node]));
-    this.source = new ProgramSource(id, engine, target, files, this.counters);
+    this.source = new ProgramSource(id, engine, target, files, this.counters, this.tuner);
     this.programs = new ProgramTable(MAX_PROGRAMS, target.profile.alignment);
     this.maxKeptBytes = engine.memoryBytes * MAX_KEPT_SHARE;
   }
@@ -293,6 +299,11 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
       kernels: kernelsOf(program.steps).length,
       text: printProgram(program, (step) => this.mappingOf(step), options),
     };
+  }
+
+  /** Measures the tilings of a product and keeps the best; null where there is nothing to choose. Blocks meanwhile. */
+  tune(product: TimedProduct): Finding | null {
+    return this.tuner.tune(product);
   }
 
   /** The mapping of a kernel's rows to the device, in words. */

@@ -23,6 +23,7 @@ import { printGraph } from "../graph/print.js";
 import { graphText } from "./graph-text.js";
 import { printProgram } from "./print-program.js";
 import { type PlannedProgram, packProgram, unpackProgram } from "./program-file.js";
+import type { Tuner } from "./tuning/tuner.js";
 
 /** Milliseconds in all: looking up programs on disk, reading and compiling them, and making their code ready to run. */
 export interface ProgramTimes {
@@ -76,14 +77,17 @@ export class ProgramSource<Code extends LoadedKernel> {
     private readonly target: Target,
     private readonly files: ProgramCache | null,
     private readonly counters: { compiled: number; loaded: number },
+    private readonly tuner: Pick<Tuner<never, Code>, "prepare"> | null = null,
   ) {}
 
   /** The program from disk, or compiled. */
   programOf(wanted: WantedProgram): PlannedProgram<Code> {
+    const { roots, given, run } = wanted;
+    // First: what it finds is part of the key.
+    this.tuner?.prepare(roots, given, typeof run === "string" ? null : run);
     const key = this.keyOf(wanted);
     const known = key === null ? null : this.read(key);
     if (known) return known;
-    const { roots, given, run } = wanted;
     const { target } = this;
     const number = this.counters.compiled + 1;
     const title = `program ${number} on ${this.id}`;

@@ -23,6 +23,7 @@ interface Access {
   readonly subgroup: number;
   readonly passed: number;
   readonly isWrite: boolean;
+  readonly isCount: boolean;
 }
 
 class RowInterpreter {
@@ -175,9 +176,49 @@ class RowInterpreter {
           });
         }
         break;
-      case "count":
-      case "atomic":
-        throw new Error(`kernel interpreter: ${statement.kind} is not written`);
+      case "count": {
+        const [index, value] = [this.get(statement.index), this.get(statement.value)];
+        this.gated(statement.gate, active, (lane) => {
+          const at = Number(index[lane]);
+          this.touch(statement.array, at, lane, "count");
+          this.arrays[statement.array]![at]! += Number(value[lane]);
+        });
+        break;
+      }
+      case "atomic": {
+        const [index, value] = [this.get(statement.index), this.get(statement.value)];
+        this.gated(statement.gate, active, (lane) => {
+          const words = this.wordsOf(statement.buffer);
+          const { type } = statement.value;
+          const operation = { ...statement.value, op: statement.op } as Value;
+          const at = Number(index[lane]);
+          assert.ok(at >= 0 && at < words.length, `atomic ${statement.op} at ${at} of ${words.length}`);
+          words[at] = bitsOf(type, wrapped(type, operate(operation, [numberOf(type, words[at]!), value[lane]!])));
+        });
+        break;
+      }
+      case "observe": {
+        const index = this.get(statement.index);
+        const words = this.wordsOf(statement.buffer);
+        this.values.set(
+          statement.result.id,
+          active.map((is, lane) => {
+            const at = Number(index[lane]);
+            assert.ok(!is || (at >= 0 && at < words.length), `observe ${at} of ${words.length}`);
+            return is ? words[at]! : 0;
+          }),
+        );
+        break;
+      }
+      case "ticket": {
+        assert.ok(active.every(Boolean), "a ticket that not all lanes reach");
+        const taken = this.wordsOf(statement.buffer)[Number(this.get(statement.index)[0])]!++;
+        this.values.set(
+          statement.result.id,
+          active.map(() => taken),
+        );
+        break;
+      }
     }
   }
 
@@ -195,6 +236,13 @@ class RowInterpreter {
     const inSubgroup = lane % size;
     if (pairs) return 2 * (inSubgroup + (at >> 1) * size) + (at & 1);
     return (13 * (inSubgroup + at * size) + 5) % (rows * columns);
+  }
+
+  /** A buffer of words. */
+  private wordsOf(buffer: number): Uint32Array {
+    const bytes = this.buffers[buffer]!;
+    assert.equal(DTYPES[this.kernel.buffers[buffer]!.dtype].bytes, 4, "updates of words only");
+    return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
   }
 
   /** The subgroups that are active; all lanes of a subgroup must do what it does. */
@@ -218,19 +266,22 @@ class RowInterpreter {
   private loop({ index, extent, isLaneLoop, accumulators, body, exit }: Loop, active: readonly boolean[]): void {
     assert.ok(!isLaneLoop, "kernel interpreter: plain loops only");
     let state = accumulators.map(({ initial }) => this.get(initial));
+    let inside = active;
     for (let round = 0; round < extent; round++) {
       this.values.set(index.id, new Array(this.kernel.lanes).fill(round));
       accumulators.forEach(({ value }, i) => {
         this.values.set(value.id, state[i]!);
       });
-      this.statements(body, active);
-      state = accumulators.map(({ next }) => this.get(next));
-      const leaving = exit ? this.get(exit).filter((_, lane) => active[lane]) : [];
-      assert.ok(
-        leaving.every((is) => is === leaving[0]),
-        "kernel interpreter: lanes leave a loop in different rounds",
-      );
-      if (leaving[0]) break;
+      this.statements(body, inside);
+      const before = state;
+      state = accumulators.map(({ next }, i) => {
+        const reached = this.get(next);
+        return before[i]!.map((old, lane) => (inside[lane] ? reached[lane]! : old));
+      });
+      // Lanes that have left take no part in further rounds; an operation of all lanes then fails.
+      const leaving = exit ? this.get(exit) : [];
+      inside = inside.map((is, lane) => is && !leaving[lane]);
+      if (!inside.some(Boolean)) break;
     }
     accumulators.forEach(({ result }, i) => {
       this.values.set(result.id, state[i]!);
@@ -255,7 +306,7 @@ class RowInterpreter {
   }
 
   /** Notes an access to a word of an array; two accesses without a barrier between them must not conflict. */
-  private touch(array: number, at: number, who: number, isWrite: boolean): void {
+  private touch(array: number, at: number, who: number, how: boolean | "count"): void {
     const size = this.arrays[array]!.length;
     assert.ok(at >= 0 && at < size, `word ${at} of an array of ${size}`);
     const seen = this.touched[array]![at]!;
@@ -265,12 +316,17 @@ class RowInterpreter {
     }
     const subgroup = who < 0 ? -1 - who : Math.floor(who / (this.kernel.subgroupSize ?? this.kernel.lanes));
     const passed = this.passed[subgroup]!;
+    const [isWrite, isCount] = [how !== false, how === "count"];
     for (const other of seen.accesses) {
       const isApart = other.who === who || (other.subgroup === subgroup && other.passed < passed);
-      assert.ok(isApart || !(isWrite || other.isWrite), `word ${at}: ${who} meets ${other.who} without a barrier`);
+      const areCounts = isCount && other.isCount;
+      assert.ok(
+        isApart || areCounts || !(isWrite || other.isWrite),
+        `word ${at}: ${who} meets ${other.who} without a barrier`,
+      );
     }
     if (!seen.accesses.some((other) => other.who === who && other.passed === passed && other.isWrite === isWrite)) {
-      seen.accesses.push({ who, subgroup, passed, isWrite });
+      seen.accesses.push({ who, subgroup, passed, isWrite, isCount });
     }
   }
 
@@ -349,6 +405,18 @@ class RowInterpreter {
       return active.map((_, lane) => {
         const first = lane - (lane % size);
         return args[0]!.slice(first, first + size).some((is, at) => active[first + at] && Boolean(is));
+      });
+    }
+    if (op === "matchLanes") {
+      const size = this.kernel.subgroupSize!;
+      this.subgroupsIn(active);
+      const mask = 2 ** Number(attribute) - 1;
+      const partOf = (lane: number) => Number(args[0]![lane]) & mask;
+      return active.map((is, lane) => {
+        const first = lane - (lane % size);
+        let word = 0;
+        for (let bit = 0; is && bit < size; bit++) if (partOf(first + bit) === partOf(lane)) word |= 1 << bit;
+        return word >>> 0;
       });
     }
     return active.map((is, lane) => {
@@ -443,6 +511,11 @@ function operate({ op, type, args, attribute }: Value, [a, b, c]: readonly (numb
       return type === "f32" ? x : Math.trunc(x);
     case "bitcast":
       return numberOf(type, bitsOf(args[0]!.type, a!));
+    case "popCount": {
+      let count = 0;
+      for (let bits = x; bits > 0; bits = Math.floor(bits / 2)) count += bits % 2;
+      return count;
+    }
     case "signExtend":
       return (x << (32 - Number(attribute))) >> (32 - Number(attribute));
     case "exp2":

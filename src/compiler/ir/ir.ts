@@ -19,7 +19,14 @@
  *   and returns nothing. Its buffer is of i32, u32, i64, u64, f32 or f64; integers wrap, float min and max let NaN win.
  *   A kernel that updates a buffer atomically neither loads from it nor stores to it. A target that runs rows one after
  *   another may load, combine and store.
+ * - `ticket` is an atomic addition of 1 to an element of u32 that gives one lane of the row the number before, and then all of
+ *   them. `observe` reads an element of u32 that rows update atomically meanwhile: it sees one of the updates, and whoever
+ *   looks again and again sees the last in the end. Neither orders other accesses. Only targets that run many rows at once
+ *   get kernels with these two, and no kernel may count on another row's progress (routines/look-back.ts).
  * - `count` adds to one element of an array of integers, indivisibly with respect to the other lanes.
+ * - `matchLanes` gives each lane a word with a bit for every lane of its subgroup, of 32 lanes at most, whose value has the
+ *   same low bits as its own; the number of these bits is the attribute. All lanes of the subgroup execute it together.
+ *   Only targets whose profile names the size of subgroups get kernels with it. `popCount` counts the bits of a u32.
  * - `fromLane` gives each lane the value another lane of its row has at this point. Like `combineLanes`, it is allowed only
  *   where all lanes of the row execute it together, and never in a kernel of one lane.
  * - A loop with `exit` ends after the round in which that value is true; its results are the accumulators of that round.
@@ -51,7 +58,7 @@ export type IRType = "bool" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64";
 
 const binaryOps = ["add", "sub", "mul", "div", "idiv", "irem", "min", "max", "and", "or", "xor", "shl", "shr"] as const;
 const compareOps = ["eq", "ne", "lt", "le", "gt", "ge"] as const;
-const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "not"] as const;
+const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "not", "popCount"] as const;
 
 export type BinaryOp = (typeof binaryOps)[number];
 export type CompareOp = (typeof compareOps)[number];
@@ -77,6 +84,7 @@ export type IROp =
   | "load"
   | "combineLanes"
   | "fromLane"
+  | "matchLanes"
   | "mulAdd"
   | "packHalves"
   | "exp2"
@@ -87,7 +95,7 @@ export interface Value {
   readonly op: IROp;
   readonly type: IRType;
   readonly args: readonly Value[];
-  /** A constant's value, a load's buffer, the width of a sign extension, the operation of a combination. */
+  /** A constant's value, a load's buffer, the width of a sign extension, the operation of a combination, the bits of a match. */
   readonly attribute: number | bigint | boolean | CombineOp | null;
   /** The number of regions around the place where it is computed. */
   readonly depth: number;
@@ -163,6 +171,20 @@ export type Statement =
       readonly value: Value;
       readonly isOnce: boolean;
       readonly gate: Value | null;
+    }
+  | {
+      /** Reads an element of u32 that rows update atomically. */
+      readonly kind: "observe";
+      readonly buffer: number;
+      readonly index: Value;
+      readonly result: Value;
+    }
+  | {
+      /** Adds 1 to an element of u32, once for the row; the result is what it was before, as i32. */
+      readonly kind: "ticket";
+      readonly buffer: number;
+      readonly index: Value;
+      readonly result: Value;
     }
   | {
       readonly kind: "atomic";
@@ -245,7 +267,7 @@ export interface Kernel {
   readonly buffers: readonly BufferParameter[];
   readonly arrays: readonly ArrayDeclaration[];
   readonly fragments?: readonly FragmentDeclaration[];
-  /** Lanes that hold a fragment together; the lanes of a row are a multiple. */
+  /** Lanes of a subgroup, where the kernel has fragments or matches lanes; the lanes of a row are a multiple. */
   readonly subgroupSize?: number;
   readonly body: readonly Statement[];
   /** Number of statements, a measure of its size. */
@@ -308,6 +330,8 @@ export function usedBy(statement: Statement): Value[] {
     case "write":
       return given(statement.index, ...statement.values, statement.gate);
     case "read":
+    case "observe":
+    case "ticket":
     case "loadWords":
     case "loadFragment":
     case "storeFragment":

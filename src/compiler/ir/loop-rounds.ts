@@ -34,12 +34,13 @@ export function planLoop(loop: Loop, lanes: number, steps: number): LoopPlan {
 
 const isShort = ({ extent, isLaneLoop, exit }: Loop): boolean => !isLaneLoop && !exit && extent <= MAX_WRITTEN_OUT;
 
-const OF_ALL_LANES: ReadonlySet<IROp> = new Set(["combineLanes", "fromLane", "anyLane"]);
+const OF_ALL_LANES: ReadonlySet<IROp> = new Set(["combineLanes", "fromLane", "anyLane", "matchLanes"]);
 
 /** Whether statements contain no loop and no operation of all lanes. */
 function isStraight(statements: readonly Statement[]): boolean {
   return statements.every((statement) => {
-    if (statement.kind === "barrier" || (statement.kind === "loop" && !isShort(statement))) return false;
+    if (statement.kind === "barrier" || statement.kind === "ticket") return false;
+    if (statement.kind === "loop" && !isShort(statement)) return false;
     if (statement.kind === "let") return !OF_ALL_LANES.has(statement.value.op);
     return innerLists(statement).every((list) => isStraight(list));
   });

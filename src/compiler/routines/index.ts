@@ -7,6 +7,7 @@ import { joinRoutine } from "./join.js";
 import { scatterRoutine } from "./scatter.js";
 import { argsortAtRoutine } from "./select.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
+import { sortRowsRoutine } from "./sort-rows.js";
 import { choleskyRoutine, solveLowerRoutine } from "./triangular.js";
 
 export const routines: Readonly<Record<string, Routine>> = {
@@ -20,4 +21,5 @@ export const routines: Readonly<Record<string, Routine>> = {
   join: joinRoutine,
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
+  sortRows: sortRowsRoutine,
 };

@@ -67,6 +67,15 @@ export interface SortProfile {
   readonly lanes: number;
   /** Shared memory of a workgroup. */
   readonly sharedBytes: number;
+  /**
+   * Lanes of a subgroup, all that tell one another of a condition: then a digit takes one kernel (routines/radix-sweep.ts).
+   * Left out where they cannot, or their number is not known.
+   */
+  readonly subgroupSize?: number;
+  /** How often a workgroup looks for another's sums before it counts them itself. No target sets it: tests do. */
+  readonly looks?: number;
+  /** Elements of a lane, a multiple of four, for rows of many tiles. No target sets it: scripts that measure do. */
+  readonly perLane?: number;
 }
 
 export const gpuProfile: TargetProfile = {

@@ -58,4 +58,6 @@ export const cacheKinds: readonly { readonly kind: string; readonly folder: stri
   { kind: "unfinished writes", folder: "vulkan", files: /^[0-9a-f]{16}\.pipelines\.\d+\.[0-9a-z]+(\.part)?$/ },
   { kind: "compiled programs", folder: "programs", files: /^[0-9a-f]{32}\.program$/ },
   { kind: "unfinished programs", folder: "programs", files: /^[0-9a-f]{32}\.program\.\d+\.[0-9a-z]+(\.part)?$/ },
+  { kind: "measured tilings", folder: "tuning", files: /^[0-9a-f]{16}\.tuning$/ },
+  { kind: "unfinished measurements", folder: "tuning", files: /^[0-9a-f]{16}\.tuning\.\d+\.[0-9a-z]+(\.part)?$/ },
 ];

@@ -28,6 +28,7 @@ import type { WideAccesses } from "./wide-accesses.js";
 export type SharedMemory = (turn: 0 | 1, type: IRType) => Ref;
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
+type TicketStatement = Extract<Statement, { kind: "ticket" }>;
 type ReadStatement = Extract<Statement, { kind: "read" }>;
 type CountStatement = Extract<Statement, { kind: "count" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
@@ -94,7 +95,8 @@ export class BodyEmitter {
   }
 
   statements(list: readonly Statement[]): void {
-    const { wide } = this.memory;
+    const { f } = this;
+    const { wide, buffers } = this.memory;
     for (const statement of list) {
       switch (statement.kind) {
         case "let":
@@ -107,7 +109,7 @@ export class BodyEmitter {
           this.branch(statement);
           break;
         case "barrier":
-          if (statement.scope === "subgroup") this.f.subgroupBarrier();
+          if (statement.scope === "subgroup") f.subgroupBarrier();
           else this.barrier();
           break;
         case "read":
@@ -139,6 +141,12 @@ export class BodyEmitter {
           else if (run[0] === statement) this.gated(statement.gate, false, () => this.storeWide(run));
           break;
         }
+        case "ticket":
+          this.ticket(statement);
+          break;
+        case "observe":
+          this.values.set(statement.result.id, f.atomic.load(buffers[statement.buffer].at(this.get(statement.index))));
+          break;
         case "atomic":
           this.gated(statement.gate, false, () => this.atomic(statement));
           break;
@@ -323,6 +331,16 @@ export class BodyEmitter {
     );
   }
 
+  /** One lane takes the ticket; the others read it from shared memory. */
+  private ticket({ buffer, index, result }: TicketStatement): void {
+    const { f, m } = this;
+    const place = (this.memory.buffers[buffer] as Ref).at(this.get(index));
+    const memory = this.nextMemory("i32");
+    f.if(f.equal(this.lane, 0), () => memory.store(0, f.bitcast(f.atomic.add(place, 1), m.i32)));
+    f.workgroupBarrier();
+    this.values.set(result.id, memory.load(0));
+  }
+
   private get(value: IRValue): Value {
     if (value.op === "constant") return this.m.constant(valueType(this.m, value.type), value.attribute as number);
     if (value.op === "row") return this.row;
@@ -430,9 +448,24 @@ export class BodyEmitter {
         f.workgroupBarrier();
         return memory.load(b);
       }
+      case "matchLanes":
+        return this.matchLanes(a, attribute as number);
       default:
         throw new Error(`emitSpirv: ${op} is not computed`);
     }
+  }
+
+  /** Bit by bit: the lanes that have it set, or those that have not. Subgroups have 32 lanes at most. */
+  private matchLanes(value: Value, bits: number): Value {
+    const { f, m } = this;
+    let same: Value = m.constant(m.u32, 2 ** this.lanes.subgroupSize - 1);
+    for (let bit = 0; bit < bits; bit++) {
+      const isSet = f.notEqual(f.and(value, 1 << bit), 0);
+      const setLanes = f.extract(f.subgroup.ballot(isSet), 0);
+      const alike = f.xor(setLanes, f.select(isSet, m.constant(m.u32, 0), m.constant(m.u32, 0xffffffff)));
+      same = f.and(same, alike);
+    }
+    return same;
   }
 
   /** Exchange memory for the next turn. No lane still reads it: all have passed a barrier since its last use. */
@@ -444,6 +477,7 @@ export class BodyEmitter {
 function hasExchange(statements: readonly Statement[]): boolean {
   let isFound = false;
   walkStatements(statements, (statement) => {
+    if (statement.kind === "ticket") isFound = true;
     if (statement.kind !== "let") return;
     const { op } = statement.value;
     if (op === "fromLane" || op === "combineLanes") isFound = true;

@@ -45,6 +45,7 @@ const UNARY: Readonly<Record<UnaryOp, (f: FunctionBuilder, a: Value) => Value>> 
   roundEven: (f, a) => f.roundEven(a),
   sqrt: (f, a) => f.sqrt(a),
   not: (f, a) => f.not(a),
+  popCount: (f, a) => f.bitCount(a),
 };
 
 const isOf = <Op extends IROp>(table: Readonly<Record<Op, unknown>>, op: IROp): op is Op => Object.hasOwn(table, op);
@@ -93,6 +94,7 @@ export function compute(
     case "load":
     case "combineLanes":
     case "fromLane":
+    case "matchLanes":
     case "constant":
     case "row":
     case "lane":

@@ -35,7 +35,8 @@ function needsBarriers(kernel: Kernel): boolean {
   walkStatements(kernel.body, (statement) => {
     const isExchange = statement.kind === "let" && statement.value.op === "fromLane";
     const isUneven = statement.kind === "branch" || (statement.kind === "loop" && statement.exit !== null);
-    if (statement.kind === "barrier" || isExchange || (isUneven && combines(statement))) isFound = true;
+    if (statement.kind === "barrier" || statement.kind === "ticket" || isExchange || (isUneven && combines(statement)))
+      isFound = true;
   });
   return isFound;
 }

@@ -87,6 +87,9 @@ export class BodyEmitter {
         case "store":
           this.gated(statement.gate, (lane) => this.store(statement, lane));
           break;
+        case "ticket":
+        case "observe":
+          throw new Error(`emitWasm: ${this.kernel.name}: rows run one after another, so none can watch another`);
         case "atomic":
           if (this.kernel.lanes > 1) this.eachLane(statement.gate, (lane) => this.atomic(statement, lane));
           else this.gated(statement.gate, () => this.atomic(statement, 0));
