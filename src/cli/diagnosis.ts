@@ -167,7 +167,7 @@ function manifestRemedies(facts: Facts, library: string, problem: string): strin
   ];
 }
 
-/** How to install drivers for the GPUs of this machine; for any GPU, when they are not known. */
+/** The way to install drivers for the GPUs of this machine; for any GPU, when they are not known. */
 function driverRemedies({ platform, gpuVendors }: Facts): string[] {
   switch (platform) {
     case "win32":

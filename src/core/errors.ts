@@ -16,7 +16,7 @@ export class PumiceError extends Error {
   }
 }
 
-/** How many of our own frames are looked through: operations are made of others. */
+/** The most own frames that are skipped: operations are made of others. */
 const INNER_FRAMES = 40;
 
 let keepsFrames = OWN_FOLDER === null;

@@ -280,7 +280,9 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return { ...planned, run: (memory, scalars, isDonated) => recorded.run(memory, scalars, isDonated) };
   }
 
-  /** The program of a graph that was looked up. `isOnDisk`: looks on disk before compiling. A new program goes into the table. */
+  /**
+   * The program of a graph that was looked up. `isOnDisk`: looks on disk before compiling. A new program goes into the table.
+   */
   private addProgram(found: Found<PlannedProgram<K>>, isOnDisk: boolean): PlannedProgram<K> {
     const { leaves, partsKey, numbers } = found;
     const use = isOnDisk ? `plain ${partsKey ?? ""}` : null;
@@ -304,7 +306,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return this.tuner.tune(product);
   }
 
-  /** How the rows of a kernel are spread over the device, in words. */
+  /** The mapping of a kernel's rows to the device, in words. */
   mappingOf(step: KernelStep<K>): string {
     return this.source.mappingOf(step);
   }
@@ -353,7 +355,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 const isWorthLookingFor = ({ order, roots }: Found<unknown>): boolean =>
   order.length >= WORTH_LOOKING_FOR || hasWhileLoop(roots);
 
-/** How often a while loop runs is decided on the way, so there is nothing to record; such a program is there to be looked at. */
+/** A while loop decides its rounds as it runs, so there is nothing to record; such a program can only be shown. */
 const cannotReplay = (): never => {
   throw new Error("prepare: a program with while loops is not replayed; compute its graph.");
 };

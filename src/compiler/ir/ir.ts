@@ -6,8 +6,8 @@
  * `combineLanes`. The body is straight-line code, counted loops with accumulators, and stores; a value is computed once, in
  * the outermost region where its operands exist, which hoists loop-invariant code and merges common subexpressions.
  *
- * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows, floats to nearest even. Indices are i32, or
- * i64 where their range needs it; the row is i64 in kernels of more than 2^31 rows.
+ * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows, floats to nearest even.
+ * Indices are i32, or i64 where their range needs it; the row is i64 in kernels of more than 2^31 rows.
  *
  * Most values are pure: they may be computed elsewhere than where the code asks for them. Four things happen in the order
  * they are written: stores, reads of buffers that the kernel also writes, accesses to arrays, and barriers.
@@ -41,9 +41,11 @@
  * - A fragment is a small matrix in the registers of a subgroup: `subgroupSize` consecutive lanes that hold it together.
  *   Its statements are operations of all lanes of the subgroup; the index is the same for all of them. Only targets whose
  *   profile offers matrix units get kernels with fragments (tiles/matrix-product.ts).
- * - The lanes of a subgroup hold equal shares of a sum fragment. Which elements a lane holds is the device's choice, the same for
+ * - The lanes of a subgroup hold equal shares of a sum fragment. Which elements a lane holds is the device's choice, the same
+ * for
  *   all fragments of one declaration; a kernel that must know loads a fragment whose elements say where they are.
- * - `anyLane` is whether a bool is true in any lane of the subgroup. `exp2` is the device's own: an error of 3 + 2|x| units in the
+ * - `anyLane` is whether a bool is true in any lane of the subgroup. `exp2` is the device's own: an error of 3 + 2|x| units in
+ * the
  *   last place, 0 for denormal results. Both are for kernels with fragments alone.
  */
 import type { DType } from "../../core/dtype.js";
@@ -223,7 +225,7 @@ export type FragmentStatement =
       readonly values: readonly Value[];
     };
 
-/** Where a fragment lies in an array of words. Index and pitch, from line to line, count words: multiples of four. */
+/** The place of a fragment in an array of words. Index and pitch, from line to line, count words: multiples of four. */
 export interface FragmentPlace {
   readonly array: number;
   readonly index: Value;

@@ -183,7 +183,7 @@ export class KernelScope {
     return results;
   }
 
-  /** How elements compute rare corrections: see `speculate`. */
+  /** The way in which elements compute rare corrections: see `speculate`. */
   protected readonly rarely = (condition: Value, usual: Value, compute: () => Value): Value => {
     const { k, rare } = this;
     if (this.isSlow) return k.select(condition, compute(), usual);

@@ -1,4 +1,4 @@
-/** Where caches live: `PUMICE_CACHE`, else the user's cache folder. `PUMICE_CACHE=off` keeps nothing on disk. */
+/** The folder of caches: `PUMICE_CACHE`, else the user's cache folder. `PUMICE_CACHE=off` keeps nothing on disk. */
 import { userInfo } from "node:os";
 import { posix, win32 } from "node:path";
 

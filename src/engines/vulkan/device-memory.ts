@@ -12,7 +12,7 @@ import type { DevicePlan, PhysicalDevice } from "./plan.js";
 import type { Stream } from "./stream.js";
 import { PIECE } from "./transfers.js";
 
-/** What memory needs to know of its device. */
+/** The parts of a device that its memory uses. */
 export interface MemoryDevice {
   readonly calls: FunctionTable<DeviceFunction>;
   readonly handle: Handle;

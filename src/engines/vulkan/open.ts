@@ -16,7 +16,7 @@ export interface OpenOptions {
   readonly index?: number;
   /** Part of the device's name, in any case. */
   readonly name?: string;
-  /** Where compiled pipelines are kept; null keeps none. Defaults to the user's cache folder. */
+  /** The folder of compiled pipelines; null keeps none. Defaults to the user's cache folder. */
   readonly cacheFolder?: string | null;
   /**
    * The share of the device's free memory that buffers nobody can reach may fill before garbage is collected. Defaults to

@@ -52,7 +52,7 @@ function withinSubgroup(f: FunctionBuilder, op: CombineOp, x: Value, type: IRTyp
   let total = x;
   for (let distance = 1; distance < count; distance *= 2) {
     const other = fromPartner(f, total, type, distance);
-    // Where the order matters (0 and -0 are equal but differ in bits) all lanes must combine in the same order.
+    // If the order matters (0 and -0 are equal but differ in bits), all lanes must combine in the same order.
     const isSecond = isSymmetric ? null : f.notEqual(f.and(lane, distance), 0);
     const [a, b] = isSecond ? [f.select(isSecond, other, total), f.select(isSecond, total, other)] : [total, other];
     total = binary(f, op, type, a, b);

@@ -55,7 +55,7 @@ export class BodyEmitter {
     this.statements(this.kernel.body);
   }
 
-  /** Several times four rows. */
+  /** Several groups of four rows, one after another. */
   rowsInTurns(row: Value<"i32">): void {
     this.inTurns((turn) => this.rows(this.f.i32.add(row, turn * LANES), LANES));
   }

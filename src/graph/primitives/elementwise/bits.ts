@@ -32,9 +32,9 @@ export const shiftRight = elementwise("shiftRight", 2, {
   kinds: INTEGER,
   lower: (k, [a, b]) => k.shift("right", a, b),
 });
-/** How many bits are ones. */
+/** The number of ones among the bits. */
 export const popcount = elementwise("popcount", 1, { kinds: INTEGER, cost: 12, lower: (k, [x]) => countOnes(k, x) });
-/** How many bits before the first one; all of them for 0. */
+/** The number of bits before the first one; all of them for 0. */
 export const countLeadingZeros = elementwise("countLeadingZeros", 1, {
   kinds: INTEGER,
   cost: 24,

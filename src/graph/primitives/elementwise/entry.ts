@@ -1,5 +1,5 @@
 /**
- * How an elementwise primitive is written: the form of an entry, the lists of dtypes that entries take, and what several files of
+ * The form of an elementwise primitive's entry, the lists of dtypes that entries take, and functions that several files of
  * entries share.
  */
 import { DTYPES, type DType, type DTypeKind, isComplex } from "../../../core/dtype.js";
