@@ -74,4 +74,5 @@ export { adopt, type Operand, Tensor } from "./tensor.js";
 export { checkTensor, isTensor } from "./tensor-checks.js";
 export { firstRound, storedTensor, threefry, type Word } from "./threefry.js";
 export { choleskyFactor, solvedLower } from "./triangular.js";
+export { type TunedProduct, type TuneOptions, tune } from "./tune.js";
 export type { Padding } from "./windows.js";
