@@ -8,7 +8,8 @@ import { buffer } from "../../graph/primitives/leaf.js";
 import type { MatmulPrecision } from "../../graph/product-precision.js";
 import type { TimedProduct } from "./product-timer.js";
 
-const FORM = /^(?:(\d+)[x×])?(\d+)[x×](\d+)[x×](\d+)(?::([a-z0-9]+)(?:-(high|fast))?)?(?::([nt]{2}))?$/;
+const FORM =
+  /^(?:(\d+)[x×])?(\d+)[x×](\d+)[x×](\d+)(?::([a-z][a-z0-9]*\d[a-z0-9]*|bool)(?:-(high|fast))?)?(?::([nt]{2}))?$/;
 
 /** The product that a text names: [batch×] rows × summands × columns, a dtype with a precision, and which operands are transposed. */
 export function parseProduct(operation: string, text: string): ProductShape {
