@@ -97,6 +97,8 @@ const devices: Calls = {
   scope: () => pumice.scope(() => v().add(1)),
   setDefaultDevice: () => pumice.setDefaultDevice("cpu"),
   setMatmulPrecision: () => pumice.setMatmulPrecision("highest"),
+  tune: async (): Promise<string[]> =>
+    (await pumice.tune(["16x16x16:f32"], { device: "cpu" })).map(({ product, tiling }) => product + tiling),
   withDevice: () => pumice.withDevice("cpu", () => v()),
 };
 
