@@ -280,9 +280,9 @@ const OF_METHODS: Readonly<Record<string, () => Args>> = Object.fromEntries(
     .map(([name, right]) => [name, () => [(RECEIVERS[name] ?? x)(), ...right()]]),
 );
 
-/** Exported, and not about tensors given by users, or tested in test/transforms and test/io. */
+/** Exported, and not about tensors given by users, or tested in test/transforms, test/io and test/tensor/tune.test.ts. */
 const ELSEWHERE = new Set([
-  ...["version", "newAxis", "defaultDevice", "devices", "profile", "io", "tree", "Tensor", "random", "linalg"],
+  ...["version", "newAxis", "defaultDevice", "devices", "profile", "tune", "io", "tree", "Tensor", "random", "linalg"],
   ...["associativeScan", "cond", "forLoop", "scan", "switchCase", "whileLoop", "checkpoint", "customGradient", "grad"],
   ...["jvp", "linearize", "stopGradient", "valueAndGrad", "vjp", "jit", "hessian", "hvp", "jacobian", "vmap"],
 ]);
