@@ -94,6 +94,7 @@ export function compute(
     case "load":
     case "combineLanes":
     case "fromLane":
+    case "beforeLane":
     case "matchLanes":
     case "constant":
     case "row":

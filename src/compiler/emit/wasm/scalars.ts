@@ -176,6 +176,7 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
     case "load":
     case "fromLane":
     case "matchLanes":
+    case "beforeLane":
     case "packHalves":
     case "exp2":
     case "anyLane":
