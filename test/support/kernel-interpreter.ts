@@ -407,16 +407,6 @@ class RowInterpreter {
         return args[0]!.slice(first, first + size).some((is, at) => active[first + at] && Boolean(is));
       });
     }
-    if (op === "beforeLane") {
-      const isReached = active.some(Boolean);
-      assert.ok(!isReached || active.every(Boolean), "a combination of lanes that not all of them reach");
-      let before = args[1]![0]!;
-      return args[0]!.map((own) => {
-        const mine = before;
-        before = wrapped(type, operate({ ...value, op: attribute } as Value, [before, own]));
-        return mine;
-      });
-    }
     if (op === "matchLanes") {
       const size = this.kernel.subgroupSize!;
       this.subgroupsIn(active);

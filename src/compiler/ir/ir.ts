@@ -24,8 +24,6 @@
  *   looks again and again sees the last in the end. Neither orders other accesses. Only targets that run many rows at once
  *   get kernels with these two, and no kernel may count on another row's progress (routines/look-back.ts).
  * - `count` adds to one element of an array of integers, indivisibly with respect to the other lanes.
- * - `beforeLane` combines the values of the lanes before each, in their order; the first lane gets the second operand, which
- *   changes nothing. It follows the rules of `combineLanes`. Only targets with more lanes than a vector get kernels with it.
  * - `matchLanes` gives each lane a word with a bit for every lane of its subgroup, of 32 lanes at most, whose value has the
  *   same low bits as its own; the number of these bits is the attribute. All lanes of the subgroup execute it together.
  *   Only targets whose profile names the size of subgroups get kernels with it. `popCount` counts the bits of a u32.
@@ -86,7 +84,6 @@ export type IROp =
   | "load"
   | "combineLanes"
   | "fromLane"
-  | "beforeLane"
   | "matchLanes"
   | "mulAdd"
   | "packHalves"

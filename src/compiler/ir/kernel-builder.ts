@@ -310,11 +310,6 @@ export class KernelBuilder {
     return this.place("combineLanes", value.type, [value], op, this.regions.length - 1);
   }
 
-  /** The values of the lanes before this one, combined; `neutral` for the first lane. */
-  beforeLane(op: CombineOp, value: Value, neutral: Value): Value {
-    return this.place("beforeLane", value.type, [value, neutral], op, this.regions.length - 1);
-  }
-
   /** The value that another lane of the row has. `lane` must be one of them. */
   fromLane(value: Value, lane: Value): Value {
     if (this.lanes === 1) return value;

@@ -34,7 +34,7 @@ export function planLoop(loop: Loop, lanes: number, steps: number): LoopPlan {
 
 const isShort = ({ extent, isLaneLoop, exit }: Loop): boolean => !isLaneLoop && !exit && extent <= MAX_WRITTEN_OUT;
 
-const OF_ALL_LANES: ReadonlySet<IROp> = new Set(["combineLanes", "fromLane", "beforeLane", "anyLane", "matchLanes"]);
+const OF_ALL_LANES: ReadonlySet<IROp> = new Set(["combineLanes", "fromLane", "anyLane", "matchLanes"]);
 
 /** Whether statements contain no loop and no operation of all lanes. */
 function isStraight(statements: readonly Statement[]): boolean {

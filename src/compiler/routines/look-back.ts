@@ -58,7 +58,7 @@ export function sumsBefore(task: LookBackTask, sums: readonly Value[]): Value[] 
     task,
     sums.map(() => start),
   );
-  const isLost = anyOfRow(k, isOpen(k, walked));
+  const isLost = anyLane(k, isOpen(k, walked));
   const found = k.when(
     isLost,
     () => pack(countMissing(task, walked)),
@@ -113,7 +113,7 @@ function countMissing(task: LookBackTask, start: readonly Walk[]): Walk[] {
       const waits = walks.map(({ at, isDone }) => k.binary("and", k.unary("not", isDone), k.compare("eq", at, last)));
       const lacks = waits.map((is, i) => k.binary("and", is, k.compare("eq", seen[i], k.constant("u32", 0))));
       const counted = k.when(
-        anyOfRow(
+        anyLane(
           k,
           lacks.reduce((a, b) => k.binary("or", a, b)),
         ),
@@ -126,7 +126,7 @@ function countMissing(task: LookBackTask, start: readonly Walk[]): Walk[] {
       );
       return pack(walks.map((walk, i) => step(k, walk, k.select(lacks[i], counted[i], seen[i]), waits[i])));
     },
-    { exitWhen: (next) => k.unary("not", anyOfRow(k, isOpen(k, unpack(next)))) },
+    { exitWhen: (next) => k.unary("not", anyLane(k, isOpen(k, unpack(next)))) },
   );
   return unpack(walked);
 }
@@ -161,7 +161,7 @@ const isOpen = (k: KernelBuilder, walks: readonly Walk[]): Value =>
   walks.map(({ isDone }) => k.unary("not", isDone)).reduce((a, b) => k.binary("or", a, b));
 
 /** Whether a condition holds in any lane. */
-function anyOfRow(k: KernelBuilder, condition: Value): Value {
+function anyLane(k: KernelBuilder, condition: Value): Value {
   const one = k.select(condition, k.constant("i32", 1), k.constant("i32", 0));
   return k.compare("gt", k.combineLanes("max", one), k.constant("i32", 0));
 }

@@ -14,7 +14,6 @@ import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { SortProfile } from "../target/profile.js";
 import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
-import { clearKernel } from "./clear.js";
 import { type ElementWords, keyTypeOf, type Sorted } from "./element-words.js";
 import { LEAST_LANES, laneSums } from "./lane-sums.js";
 import { LOOKS, type LookBackTask, publishSums, SUM_BITS, sumsBefore } from "./look-back.js";
@@ -104,7 +103,7 @@ export function sortBySweeps(given: readonly number[], shape: SweptRows, words: 
     ],
     steps: [
       {
-        kernel: clearKernel("sort clear", [sizes.counts, sizes.tickets, sizes.published]),
+        kernel: clearKernel([sizes.counts, sizes.tickets, sizes.published]),
         buffers: [counts, tickets, published(0)],
         formula: (names) => `${names.join(", ")} = 0`,
       },
@@ -136,6 +135,17 @@ function describeSweep(
   return isLast
     ? `${rest[0]} = ${positions} as ${a} would be ${order}: the argsort`
     : `${rest[0]} = ${a} ${order}; ${rest[1]} = ${positions}`;
+}
+
+/** Fills buffers with zeros. */
+function clearKernel(sizes: readonly number[]): Kernel {
+  const k = new KernelBuilder(`sort clear[${Math.max(...sizes)}]`, Math.max(...sizes));
+  sizes.forEach((size, i) => {
+    const to = k.buffer(i === 0 ? "i32" : "u32", true);
+    const gate = size < k.rows ? k.compare("lt", k.row, k.constant("i32", size)) : null;
+    k.store(to, k.row, k.constant(i === 0 ? "i32" : "u32", 0), true, gate);
+  });
+  return k.finish();
 }
 
 /** Counts all digits of the keys, those of a few tiles per workgroup. */

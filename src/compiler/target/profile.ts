@@ -46,8 +46,6 @@ export interface TargetProfile {
   readonly tiles: TileProfile;
   /** Rules for sorting rows. */
   readonly sort: SortProfile;
-  /** Running totals along memory in one kernel (routines/cumulate-sweep.ts); left out where several are better. */
-  readonly running?: RunningProfile;
   /** Bytes of a product that is kept whole although rows are only selected from it (rewrite/row-bands.ts). */
   readonly bandBytes: number;
 }
@@ -62,15 +60,6 @@ export interface SplitProfile {
   readonly leastPerThread: number;
   /** Below this many elements to a result, the second step costs more than the first gains. */
   readonly leastExtent: number;
-}
-
-/** Running totals in one kernel. */
-export interface RunningProfile {
-  /** Lanes of a workgroup, and elements of each, a multiple of four. */
-  readonly lanes: number;
-  readonly perLane: number;
-  /** How often a workgroup looks for another's total before it computes it itself. No target sets it: tests do. */
-  readonly looks?: number;
 }
 
 export interface SortProfile {

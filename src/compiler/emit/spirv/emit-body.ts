@@ -18,7 +18,7 @@ import {
   walkStatements,
 } from "../../ir/ir.js";
 import { planLoop } from "../../ir/loop-rounds.js";
-import { combineBefore, combineLanes, type Lanes } from "./combine-lanes.js";
+import { combineLanes, type Lanes } from "./combine-lanes.js";
 import { binary, compute } from "./emit-value.js";
 import type { Fragments } from "./fragments.js";
 import { narrow, valueType, widen } from "./stored-elements.js";
@@ -442,8 +442,6 @@ export class BodyEmitter {
       }
       case "combineLanes":
         return combineLanes(f, attribute as CombineOp, a, type, this.lanes, () => this.nextMemory(type));
-      case "beforeLane":
-        return combineBefore(f, attribute as CombineOp, [a, b], type, this.lanes, () => this.nextMemory(type));
       case "fromLane": {
         const memory = this.nextMemory(type);
         memory.store(this.lane, a);
@@ -482,7 +480,7 @@ function hasExchange(statements: readonly Statement[]): boolean {
     if (statement.kind === "ticket") isFound = true;
     if (statement.kind !== "let") return;
     const { op } = statement.value;
-    if (op === "fromLane" || op === "beforeLane" || op === "combineLanes") isFound = true;
+    if (op === "fromLane" || op === "combineLanes") isFound = true;
   });
   return isFound;
 }

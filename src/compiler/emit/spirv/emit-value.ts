@@ -94,7 +94,6 @@ export function compute(
     case "load":
     case "combineLanes":
     case "fromLane":
-    case "beforeLane":
     case "matchLanes":
     case "constant":
     case "row":

@@ -63,8 +63,6 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
       ...(family !== undefined && { family }),
       ...(fragments.length > 0 && { matrices: { subgroupSize, shapes: fragments } }),
     },
-    // 4096 elements take 19 KiB of shared memory.
-    ...(!isSoftware && maxThreads >= 256 && { running: { lanes: 256, perLane: sharedBytes >= 24576 ? 16 : 8 } }),
     sort: {
       ...gpuProfile.sort,
       // Barriers again: tiles of a workgroup were four times as slow on a software driver as tiles of a thread.

@@ -176,7 +176,6 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
     case "load":
     case "fromLane":
     case "matchLanes":
-    case "beforeLane":
     case "packHalves":
     case "exp2":
     case "anyLane":
