@@ -5,6 +5,10 @@ import { attentionGradientRoutine, attentionRoutine } from "./attention/attentio
 import { cumulateRoutine } from "./cumulate.js";
 import { joinRoutine } from "./join.js";
 import { choleskyRoutine } from "./linalg/cholesky.js";
+import { compactWyRoutine } from "./linalg/compact-wy.js";
+import { householderRoutine } from "./linalg/householder.js";
+import { jacobiEighRoutine } from "./linalg/jacobi-eigh.js";
+import { jacobiSvdRoutine } from "./linalg/jacobi-svd.js";
 import { luRoutine } from "./linalg/lu.js";
 import { solveLowerRoutine } from "./linalg/solve-lower.js";
 import { scatterRoutine } from "./scatter.js";
@@ -18,7 +22,11 @@ export const routines: Readonly<Record<string, Routine>> = {
   attention: attentionRoutine,
   attentionGradient: attentionGradientRoutine,
   argsortAt: argsortAtRoutine,
+  compactWy: compactWyRoutine,
   cumulate: cumulateRoutine,
+  householder: householderRoutine,
+  jacobiEigh: jacobiEighRoutine,
+  jacobiSvd: jacobiSvdRoutine,
   join: joinRoutine,
   lu: luRoutine,
   scatter: scatterRoutine,

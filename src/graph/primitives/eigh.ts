@@ -1,0 +1,101 @@
+/**
+ * Eigenvalues and eigenvectors of Hermitian matrices. Small ones are rotated until they are diagonal (Jacobi), one to a
+ * workgroup; large ones are reduced to tridiagonal form first (tridiagonal.ts). Leading axes are batches.
+ */
+import type { DType } from "../../core/dtype.js";
+import type { Node } from "../node.js";
+import type { CompositePrimitive, RoutinePrimitive } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
+import { inferBundle, partsOf } from "./bundle.js";
+import * as E from "./elementwise.js";
+import { adjoint, isComplexNode } from "./householder.js";
+import { byTransposing } from "./qr.js";
+import * as R from "./reduce.js";
+
+/** Rows of a matrix that a workgroup rotates by itself. */
+export const FEW_ROWS = 64;
+
+/** Inputs: Hermitian [.., n, n]. Parts: eigenvalues, rising, and eigenvectors as rows. */
+const jacobiEigh: RoutinePrimitive = { name: "jacobiEigh", kind: "routine", takesComplex: true, infer: inferBundle };
+
+export const realOf = (dtype: DType): DType => (dtype === "c64" ? "f32" : dtype === "c128" ? "f64" : dtype);
+
+/** Eigenvalues [.., n], rising, and eigenvectors [.., n, n], as columns, of Hermitian matrices. */
+export function eighNodes(g: GraphOps, a: Node): [Node, Node] {
+  const outputs = [
+    { shape: a.shape.slice(0, -1), dtype: realOf(a.dtype) },
+    { shape: a.shape, dtype: a.dtype },
+  ];
+  return partsOf(g.move(eigh, [a], { outputs })) as [Node, Node];
+}
+
+export const eigh: CompositePrimitive = {
+  name: "eigh",
+  kind: "composite",
+  infer: inferBundle,
+  expand: (g, _node, [given]) => {
+    const n = given.shape.at(-1) as number;
+    const lead = given.shape.slice(0, -2);
+    const batch = lead.reduce((x, y) => x * y, 1);
+    if (n === 0 || batch === 0) return [g.zeros([...lead, n], given, realOf(given.dtype)), g.zeros(given.shape, given)];
+    const { scaled, scale } = scaledDown(g, g.reshape(given, [batch, n, n]));
+    const [values, rows] = jacobiNodes(g, scaled);
+    const whole = g.mul(values, g.broadcast(g.reshape(scale, [batch, 1]), [batch, n]));
+    return [g.reshape(whole, [...lead, n]), g.reshape(g.transposed(rows), given.shape)];
+  },
+  bundle: {
+    jvp: (g, node, [t]) => (t ? tangents(g, node, t) : [null, null]),
+    vjp: (g, node, cotangents) => byTransposing(g, node, cotangents, tangents),
+    batch: (g, _node, [{ node: a }]) => eighNodes(g, a).map((each) => ({ node: each, isBatched: true })),
+  },
+};
+
+/** Eigenvalues and rows of eigenvectors, of [B, n, n]. */
+export function jacobiNodes(g: GraphOps, a: Node): [Node, Node] {
+  const [batch, n] = a.shape;
+  const outputs = [
+    { shape: [batch, n], dtype: realOf(a.dtype) },
+    { shape: a.shape, dtype: a.dtype },
+  ];
+  return partsOf(g.move(jacobiEigh, [a], { outputs })) as [Node, Node];
+}
+
+/**
+ * Matrices [B, m, n] divided by a power of two, so that the largest element lies between 1 and 2: no square overflows. The
+ * divisor is [B, 1, 1]. A matrix with an element that is not finite becomes NaN everywhere.
+ */
+export function scaledDown(g: GraphOps, a: Node): { readonly scaled: Node; readonly scale: Node } {
+  const size = isComplexNode(a) ? g.maximum(g.abs(g.real(a)), g.abs(g.imag(a))) : g.abs(a);
+  const largest = g.move(R.max, [size], { axes: [1, 2] });
+  const isWide = largest.dtype === "f64";
+  const bits = g.move(E.bitcast, [largest], { dtype: isWide ? "u64" : "u32" });
+  const exponent = g.move(E.bitcast, [g.and(bits, isWide ? 2 ** 63 - 2 ** 52 : 0x7f800000)], { dtype: largest.dtype });
+  const nonzero = g.where(g.equal(exponent, 0), 1, exponent);
+  const power = g.where(g.less(largest, Infinity), nonzero, Number.NaN);
+  const scale = g.reshape(power, [a.shape[0], 1, 1]);
+  return { scaled: g.div(a, g.cast(g.broadcast(scale, a.shape), a.dtype)), scale };
+}
+
+/** 1 / (to - from), but 0 where the difference is lost in rounding: among equal values no direction is preferred. */
+export function inverseGaps(g: GraphOps, gaps: Node, largest: Node): Node {
+  const epsilon = gaps.dtype === "f64" ? 2 ** -52 : 2 ** -23;
+  const n = gaps.shape.at(-1) as number;
+  const isClose = g.less(g.abs(gaps), g.mul(largest, n * epsilon));
+  const isLost = g.move(E.or, [isClose, g.equal(gaps, 0)], {});
+  return g.where(isLost, 0, g.div(1, g.where(isLost, 1, gaps)));
+}
+
+/** With P = Vᴴ dA V: values change by its diagonal, vectors by V (F ∘ P), F = 1 / (λj - λi). */
+function tangents(g: GraphOps, node: Node, t: Node): readonly [Node, Node] {
+  const [values, vectors] = partsOf(node);
+  const { shape } = vectors;
+  const rank = shape.length;
+  const turned = g.matmul(adjoint(g, vectors), g.matmul(t, vectors));
+  const isDiagonal = g.equal(g.counting(shape, rank - 2, t), g.counting(shape, rank - 1, t));
+  const real = isComplexNode(turned) ? g.real(turned) : turned;
+  const ofValues = g.sum(g.where(isDiagonal, real, 0), [rank - 1]);
+  const [along, down] = [g.unreduce(values, shape, [rank - 2]), g.unreduce(values, shape, [rank - 1])];
+  const largest = g.unreduce(g.move(R.max, [g.abs(values)], { axes: [rank - 2] }), shape, [rank - 2, rank - 1]);
+  const factors = g.cast(inverseGaps(g, g.sub(along, down), largest), vectors.dtype);
+  return [ofValues, g.matmul(vectors, g.mul(factors, turned))];
+}
