@@ -8,7 +8,7 @@ import type { CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, partsOf } from "./bundle.js";
 import * as E from "./elementwise.js";
-import { adjoint, isComplexNode } from "./householder.js";
+import { isComplexNode } from "./householder.js";
 import { byTransposing } from "./qr.js";
 import * as R from "./reduce.js";
 
@@ -90,7 +90,7 @@ function tangents(g: GraphOps, node: Node, t: Node): readonly [Node, Node] {
   const [values, vectors] = partsOf(node);
   const { shape } = vectors;
   const rank = shape.length;
-  const turned = g.matmul(adjoint(g, vectors), g.matmul(t, vectors));
+  const turned = g.matmul(g.adjoint(vectors), g.matmul(t, vectors));
   const isDiagonal = g.equal(g.counting(shape, rank - 2, t), g.counting(shape, rank - 1, t));
   const real = isComplexNode(turned) ? g.real(turned) : turned;
   const ofValues = g.sum(g.where(isDiagonal, real, 0), [rank - 1]);

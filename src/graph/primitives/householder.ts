@@ -33,9 +33,6 @@ const compactWy: RoutinePrimitive = {
 
 export const isComplexNode = ({ dtype }: Node): boolean => dtype === "c64" || dtype === "c128";
 
-/** The conjugate transpose. */
-export const adjoint = (g: GraphOps, x: Node): Node => (isComplexNode(x) ? g.conj(g.transposed(x)) : g.transposed(x));
-
 /** The identity, [batch, m, n]. */
 export function identity(g: GraphOps, like: Node, batch: number, m: number, n: number): Node {
   const shape = [batch, m, n];
@@ -51,7 +48,7 @@ export interface Reflections {
 
 /** The triangles of reflections with vectors [.., m, b] and factors [.., b]. */
 export const trianglesOf = (g: GraphOps, vectors: Node, factors: Node): Node =>
-  g.move(compactWy, [g.matmul(adjoint(g, vectors), vectors), factors], {});
+  g.move(compactWy, [g.matmul(g.adjoint(vectors), vectors), factors], {});
 
 function panelOf(g: GraphOps, a: Node, number: Node, width: number): [Node, Node, Node] {
   const [batch, m] = a.shape;
@@ -66,8 +63,8 @@ function panelOf(g: GraphOps, a: Node, number: Node, width: number): [Node, Node
 
 /** X - V T Vᴴ X, or with Tᴴ. */
 function reflected(g: GraphOps, x: Node, vectors: Node, triangle: Node, isAdjoint: boolean): Node {
-  const t = isAdjoint ? adjoint(g, triangle) : triangle;
-  return g.sub(x, g.matmul(vectors, g.matmul(t, g.matmul(adjoint(g, vectors), x))));
+  const t = isAdjoint ? g.adjoint(triangle) : triangle;
+  return g.sub(x, g.matmul(vectors, g.matmul(t, g.matmul(g.adjoint(vectors), x))));
 }
 
 /** A stage: its reflections act on the rows and columns from `first` on. */

@@ -8,7 +8,7 @@ import type { CompositePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, partsOf } from "./bundle.js";
 import { transposed } from "./custom.js";
-import { adjoint, identity, isComplexNode, orthogonal, triangularized, upperPart } from "./householder.js";
+import { identity, isComplexNode, orthogonal, triangularized, upperPart } from "./householder.js";
 
 /** Q and R of [.., m, n]. `columns`: those of Q, and the rows of R: min(m, n), or m. */
 export function qrNodes(g: GraphOps, a: Node, columns: number): [Node, Node] {
@@ -50,15 +50,15 @@ export const qr: CompositePrimitive = {
   },
 };
 
-/** The cotangent of a decomposition's only input: its tangents, which are linear, turned around. */
+/** The cotangents of the inputs: tangents, which are linear, turned around. */
 export function byTransposing(
   g: GraphOps,
   node: Node,
   cotangents: readonly (Node | null)[],
-  rule: (g: GraphOps, node: Node, tangent: Node) => readonly (Node | null)[],
+  rule: (g: GraphOps, node: Node, ...tangents: Node[]) => readonly (Node | null)[],
 ): readonly (Node | null)[] {
-  const seed = makePlaceholder(node.inputs[0]);
-  return transposed(g, "jvp", [seed], rule(g, node, seed), cotangents);
+  const seeds = node.inputs.map(makePlaceholder);
+  return transposed(g, "jvp", seeds, rule(g, node, ...seeds), cotangents);
 }
 
 /**
@@ -75,15 +75,15 @@ function tangents(g: GraphOps, node: Node, t: Node): readonly [Node, Node] {
   const square = columns === n ? r : g.slice(r, [...zeros, 0, 0], [...lead, n, n]);
   // M R = dA, so Rᵀ Mᵀ = dAᵀ with a lower Rᵀ.
   const moved = g.transposed(g.solveLower(g.transposed(square), g.transposed(t), false));
-  const inside = g.matmul(adjoint(g, first), moved);
+  const inside = g.matmul(g.adjoint(first), moved);
   const below = g.lowerPart(inside, 0);
-  const turning = g.sub(below, adjoint(g, below));
+  const turning = g.sub(below, g.adjoint(below));
   const whole = isComplexNode(q) ? g.add(turning, imaginaryDiagonal(g, inside)) : turning;
   const ofR = upperPart(g, g.matmul(g.sub(inside, whole), square));
   const ofQ = g.add(g.matmul(first, g.sub(whole, inside)), moved);
   if (columns === n) return [ofQ, ofR];
   const others = g.slice(q, [...zeros, 0, n], [...lead, m, columns - n]);
-  const ofOthers = g.neg(g.matmul(first, g.matmul(adjoint(g, ofQ), others)));
+  const ofOthers = g.neg(g.matmul(first, g.matmul(g.adjoint(ofQ), others)));
   const low = [...zeros, 0, 0];
   return [g.concat([ofQ, ofOthers], q.shape.length - 1), g.pad(ofR, low, [...zeros, columns - n, 0])];
 }

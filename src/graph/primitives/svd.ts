@@ -10,7 +10,7 @@ import type { CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, partsOf } from "./bundle.js";
 import { inverseGaps, realOf, scaledDown } from "./eigh.js";
-import { adjoint, identity, isComplexNode } from "./householder.js";
+import { identity, isComplexNode } from "./householder.js";
 import { byTransposing, qrNodes } from "./qr.js";
 
 /** Inputs: [.., r, c]. Parts: lengths [.., r], falling; rotated rows Y [.., r, c]; rotations W [.., r, r]. */
@@ -48,9 +48,9 @@ export const svd: CompositePrimitive = {
     }
     const { scaled, scale } = scaledDown(g, like);
     const isTall = m >= n;
-    const [u, s, v] = tallSvd(g, isTall ? scaled : adjoint(g, scaled), isFull);
+    const [u, s, v] = tallSvd(g, isTall ? scaled : g.adjoint(scaled), isFull);
     const values = g.mul(s, g.broadcast(g.reshape(scale, [batch, 1]), s.shape));
-    return shaped(isTall ? [u, values, adjoint(g, v)] : [v, values, adjoint(g, u)]);
+    return shaped(isTall ? [u, values, g.adjoint(v)] : [v, values, g.adjoint(u)]);
   },
   bundle: {
     jvp: (g, node, [t]) => (t ? tangents(g, node, t) : [null, null, null]),
@@ -79,7 +79,7 @@ function tallSvd(g: GraphOps, a: Node, isFull: boolean): [Node, Node, Node] {
 
 function squareSvd(g: GraphOps, a: Node, columns = a.shape[2]): [Node, Node, Node] {
   const [batch, m, n] = a.shape;
-  const turned = adjoint(g, a);
+  const turned = g.adjoint(a);
   const outputs = [
     { shape: [batch, n], dtype: realOf(a.dtype) },
     { shape: [batch, n, m], dtype: a.dtype },
@@ -87,8 +87,8 @@ function squareSvd(g: GraphOps, a: Node, columns = a.shape[2]): [Node, Node, Nod
   ];
   const [lengths, rows, turns] = partsOf(g.move(jacobiSvd, [turned], { outputs }));
   // Y = W aᴴ, so a = Yᴴ W: the columns of Yᴴ are U diag(s), and those of Wᴴ are V.
-  const u = directions(g, adjoint(g, rows), columns);
-  return [u, lengths, adjoint(g, turns)];
+  const u = directions(g, g.adjoint(rows), columns);
+  return [u, lengths, g.adjoint(turns)];
 }
 
 /** The directions of nearly orthogonal columns [B, m, n], of falling lengths, and a basis of what they leave. */
@@ -115,8 +115,8 @@ function tangents(g: GraphOps, node: Node, t: Node): readonly [Node, Node, Node]
   const square = [...lead, k, k];
   const u = g.slice(uWhole, zeros, [...lead, m, k]);
   const vh = g.slice(vhWhole, zeros, [...lead, k, n]);
-  const v = adjoint(g, vh);
-  const inner = g.matmul(adjoint(g, u), g.matmul(t, v));
+  const v = g.adjoint(vh);
+  const inner = g.matmul(g.adjoint(u), g.matmul(t, v));
   const isDiagonal = g.equal(g.counting(square, rank - 2, t), g.counting(square, rank - 1, t));
   const real = isComplexNode(t) ? g.real(inner) : inner;
   const ofS = g.sum(g.where(isDiagonal, real, 0), [rank - 1]);
@@ -130,29 +130,29 @@ function tangents(g: GraphOps, node: Node, t: Node): readonly [Node, Node, Node]
   const factors = g.cast(g.where(isNone, 0, g.div(gaps, g.where(isNone, 1, sums))), t.dtype);
   const typed = (x: Node) => g.cast(x, t.dtype);
   const [right, left] = [g.mul(inner, typed(along)), g.mul(inner, typed(down))];
-  const symmetric = (x: Node) => g.add(x, adjoint(g, x));
+  const symmetric = (x: Node) => g.add(x, g.adjoint(x));
   const inverse = (x: Node) => {
     const isZero = g.equal(x, 0);
     return g.where(isZero, 0, g.div(1, g.where(isZero, 1, x)));
   };
   const phases = isComplexNode(t)
-    ? g.where(isDiagonal, g.mul(g.mul(g.sub(inner, adjoint(g, inner)), 0.5), typed(inverse(down))), 0)
+    ? g.where(isDiagonal, g.mul(g.mul(g.sub(inner, g.adjoint(inner)), 0.5), typed(inverse(down))), 0)
     : null;
   const turnU = g.mul(factors, symmetric(right));
   const ofU = g.matmul(u, phases ? g.add(turnU, phases) : turnU);
   const ofV = g.matmul(v, g.mul(factors, symmetric(left)));
   const outside = (basis: Node, x: Node) => {
-    const rest = g.sub(x, g.matmul(basis, g.matmul(adjoint(g, basis), x)));
+    const rest = g.sub(x, g.matmul(basis, g.matmul(g.adjoint(basis), x)));
     return g.mul(rest, typed(inverse(g.unreduce(s, rest.shape, [rank - 2]))));
   };
   const wholeU = m > k ? g.add(ofU, outside(u, g.matmul(t, v))) : ofU;
-  const wholeV = n > k ? g.add(ofV, outside(v, g.matmul(adjoint(g, t), u))) : ofV;
+  const wholeV = n > k ? g.add(ofV, outside(v, g.matmul(g.adjoint(t), u))) : ofV;
   const completed = (basis: Node, change: Node, whole: Node): Node => {
     const extra = (whole.shape.at(-1) as number) - k;
     if (extra === 0) return change;
     const others = g.slice(whole, [...zeros.slice(0, -1), k], [...whole.shape.slice(0, -1), extra]);
-    return g.concat([change, g.neg(g.matmul(basis, g.matmul(adjoint(g, change), others)))], rank - 1);
+    return g.concat([change, g.neg(g.matmul(basis, g.matmul(g.adjoint(change), others)))], rank - 1);
   };
-  const fullV = completed(v, wholeV, adjoint(g, vhWhole));
-  return [completed(u, wholeU, uWhole), ofS, adjoint(g, fullV)];
+  const fullV = completed(v, wholeV, g.adjoint(vhWhole));
+  return [completed(u, wholeU, uWhole), ofS, g.adjoint(fullV)];
 }

@@ -177,7 +177,7 @@ class JacobiEigh {
   private rotation(pair: Value): Rotation {
     const { k } = this;
     const [c, s] = [k.get(this.cosines, pair), k.get(this.sines, pair)];
-    return { c, s, phase: this.phases && this.phases.get(pair), shift: k.get(this.shifts, pair) };
+    return { c, s, phase: this.phases?.get(pair) ?? null, shift: k.get(this.shifts, pair) };
   }
 
   private apply(turn: Value): void {

@@ -165,7 +165,10 @@ class JacobiSvd {
     const atOnce = k.lanes / layout.perPair;
     const own = k.binary("idiv", k.lane, i(layout.perPair));
     const one = (pair: Value) => this.pair(turn, pair, k.binary("irem", k.lane, i(layout.perPair)));
-    if (pairs <= atOnce) return one(own);
+    if (pairs <= atOnce) {
+      one(own);
+      return;
+    }
     k.loop(Math.ceil(pairs / atOnce), [], (round) => {
       one(k.binary("add", own, k.binary("mul", round, i(atOnce))));
       return [];

@@ -55,7 +55,10 @@ export function eachByLane(k: KernelBuilder, count: number, body: (index: Value)
       });
     }
   };
-  if (rounds === 1) return one(k.lane, count === k.lanes);
+  if (rounds === 1) {
+    one(k.lane, count === k.lanes);
+    return;
+  }
   k.loop(rounds, [], (round) => {
     one(k.binary("add", k.lane, k.binary("mul", round, i(k.lanes))), count % k.lanes === 0);
     return [];
