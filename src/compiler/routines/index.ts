@@ -10,7 +10,9 @@ import { householderRoutine } from "./linalg/householder.js";
 import { jacobiEighRoutine } from "./linalg/jacobi-eigh.js";
 import { jacobiSvdRoutine } from "./linalg/jacobi-svd.js";
 import { luRoutine } from "./linalg/lu.js";
+import { rankOneRoutine } from "./linalg/rank-one.js";
 import { solveLowerRoutine } from "./linalg/solve-lower.js";
+import { tridiagonalRoutine } from "./linalg/tridiagonal.js";
 import { scatterRoutine } from "./scatter.js";
 import { argsortAtRoutine } from "./select.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
@@ -29,6 +31,8 @@ export const routines: Readonly<Record<string, Routine>> = {
   jacobiSvd: jacobiSvdRoutine,
   join: joinRoutine,
   lu: luRoutine,
+  rankOne: rankOneRoutine,
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
+  tridiagonal: tridiagonalRoutine,
 };

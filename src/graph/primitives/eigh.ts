@@ -2,23 +2,22 @@
  * Eigenvalues and eigenvectors of Hermitian matrices. Small ones are rotated until they are diagonal (Jacobi), one to a
  * workgroup; large ones are reduced to tridiagonal form first (tridiagonal.ts). Leading axes are batches.
  */
-import type { DType } from "../../core/dtype.js";
 import type { Node } from "../node.js";
 import type { CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, partsOf } from "./bundle.js";
 import * as E from "./elementwise.js";
-import { isComplexNode } from "./householder.js";
+import { applied, isComplexNode, PANEL, trianglesOf } from "./householder.js";
+import { jacobiNodes, realOf } from "./jacobi.js";
 import { byTransposing } from "./qr.js";
 import * as R from "./reduce.js";
+import { tridiagonalEigen } from "./tridiagonal.js";
 
 /** Rows of a matrix that a workgroup rotates by itself. */
 export const FEW_ROWS = 64;
 
-/** Inputs: Hermitian [.., n, n]. Parts: eigenvalues, rising, and eigenvectors as rows. */
-const jacobiEigh: RoutinePrimitive = { name: "jacobiEigh", kind: "routine", takesComplex: true, infer: inferBundle };
-
-export const realOf = (dtype: DType): DType => (dtype === "c64" ? "f32" : dtype === "c128" ? "f64" : dtype);
+/** Inputs: Hermitian [.., n, n]. Parts: the diagonal, what is beside it, reflections as rows, their factors. */
+const tridiagonal: RoutinePrimitive = { name: "tridiagonal", kind: "routine", takesComplex: true, infer: inferBundle };
 
 /** Eigenvalues [.., n], rising, and eigenvectors [.., n, n], as columns, of Hermitian matrices. */
 export function eighNodes(g: GraphOps, a: Node): [Node, Node] {
@@ -39,9 +38,11 @@ export const eigh: CompositePrimitive = {
     const batch = lead.reduce((x, y) => x * y, 1);
     if (n === 0 || batch === 0) return [g.zeros([...lead, n], given, realOf(given.dtype)), g.zeros(given.shape, given)];
     const { scaled, scale } = scaledDown(g, g.reshape(given, [batch, n, n]));
-    const [values, rows] = jacobiNodes(g, scaled);
+    const [values, vectors] = n <= FEW_ROWS ? rotated(g, scaled) : byTridiagonal(g, scaled);
     const whole = g.mul(values, g.broadcast(g.reshape(scale, [batch, 1]), [batch, n]));
-    return [g.reshape(whole, [...lead, n]), g.reshape(g.transposed(rows), given.shape)];
+    // Where the scale is NaN, so is this.
+    const nothing = g.cast(g.broadcast(g.sub(scale, scale), vectors.shape), vectors.dtype);
+    return [g.reshape(whole, [...lead, n]), g.reshape(g.add(vectors, nothing), given.shape)];
   },
   bundle: {
     jvp: (g, node, [t]) => (t ? tangents(g, node, t) : [null, null]),
@@ -50,14 +51,30 @@ export const eigh: CompositePrimitive = {
   },
 };
 
-/** Eigenvalues and rows of eigenvectors, of [B, n, n]. */
-export function jacobiNodes(g: GraphOps, a: Node): [Node, Node] {
+function rotated(g: GraphOps, a: Node): [Node, Node] {
+  const [values, rows] = jacobiNodes(g, a);
+  return [values, g.transposed(rows)];
+}
+
+/** Through tridiagonal form: T = Qᴴ A Q, whose eigenvectors Q turns into those of A. */
+function byTridiagonal(g: GraphOps, a: Node): [Node, Node] {
   const [batch, n] = a.shape;
+  const real = realOf(a.dtype);
   const outputs = [
-    { shape: [batch, n], dtype: realOf(a.dtype) },
-    { shape: a.shape, dtype: a.dtype },
+    { shape: [batch, n], dtype: real },
+    { shape: [batch, n], dtype: real },
+    { shape: [batch, n, n], dtype: a.dtype },
+    { shape: [batch, n], dtype: a.dtype },
   ];
-  return partsOf(g.move(jacobiEigh, [a], { outputs })) as [Node, Node];
+  const [diagonal, beside, reflections, factors] = partsOf(g.move(tridiagonal, [a], { outputs }));
+  const [values, rows] = tridiagonalEigen(g, diagonal, beside);
+  const panels = Math.ceil(n / PANEL);
+  const more = panels * PANEL - n;
+  const blocks = g.reshape(g.pad(reflections, [0, 0, 0], [0, more, 0]), [batch, panels, PANEL, n]);
+  const vectors = g.permute(blocks, [1, 0, 3, 2]);
+  const taus = g.permute(g.reshape(g.pad(factors, [0, 0], [0, more]), [batch, panels, PANEL]), [1, 0, 2]);
+  const triangles = trianglesOf(g, vectors, taus);
+  return [values, applied(g, { vectors, triangles }, g.cast(g.transposed(rows), a.dtype))];
 }
 
 /**

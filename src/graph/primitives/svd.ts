@@ -9,8 +9,9 @@ import type { Node } from "../node.js";
 import type { CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, partsOf } from "./bundle.js";
-import { inverseGaps, realOf, scaledDown } from "./eigh.js";
+import { inverseGaps, scaledDown } from "./eigh.js";
 import { identity, isComplexNode } from "./householder.js";
+import { realOf } from "./jacobi.js";
 import { byTransposing, qrNodes } from "./qr.js";
 
 /** Inputs: [.., r, c]. Parts: lengths [.., r], falling; rotated rows Y [.., r, c]; rotations W [.., r, r]. */

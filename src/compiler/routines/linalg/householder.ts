@@ -13,6 +13,7 @@ import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../target/profile.js";
 import type { Routine } from "../../target/routine.js";
 import { bytesOf, Field, kindOf, type Num, shapeOf } from "./field.js";
+import { reflectionOf } from "./reflection.js";
 import { arrayBytes, arrayWorkspace, bufferWorkspace, eachByLane, powerOfTwo, type Workspace } from "./workspace.js";
 
 /**
@@ -79,14 +80,6 @@ interface PanelShape {
   readonly first: Value;
 }
 
-/** The reflection that belongs to a column. */
-interface Reflection {
-  readonly beta: Num;
-  readonly tau: Num;
-  /** The vector is the column times this, below a one. */
-  readonly inverse: Num;
-}
-
 class Panel {
   private readonly taus: Workspace;
   private readonly inverses: Workspace;
@@ -148,24 +141,6 @@ class Panel {
     k.barrier();
   }
 
-  /** The reflection that makes a column with this head zero below it; `below`: the sum of squares there. */
-  private reflection(head: Num, below: Value): Reflection {
-    const { k, field } = this;
-    const zero = k.constant(field.type, 0);
-    const isEmpty = k.compare("eq", below, zero);
-    const isTrivial = head.im ? k.binary("and", isEmpty, k.compare("eq", head.im, zero)) : isEmpty;
-    const length = field.sqrtReal(k.binary("add", field.squared(head), below));
-    const beta = k.select(k.compare("lt", head.re, zero), length, k.unary("neg", length));
-    const safe = k.select(isTrivial, k.constant(field.type, 1), beta);
-    const tau = field.shrink(field.sub(field.real(safe), head), safe);
-    const gap = field.select(isTrivial, field.one, field.sub(head, field.real(safe)));
-    return {
-      beta: field.select(isTrivial, head, field.real(beta)),
-      tau: field.select(isTrivial, field.zero, tau),
-      inverse: field.select(isTrivial, field.zero, field.div(field.one, gap)),
-    };
-  }
-
   private column(j: Value): void {
     const { k, field } = this;
     const { width, columns } = this.shape;
@@ -185,7 +160,7 @@ class Panel {
       Array.from({ length: groups }, (_, g) => this.sums.get(k.binary("add", which, i(g * columns)))).reduce((x, y) =>
         field.add(x, y),
       );
-    const { beta, tau, inverse } = this.reflection(head, total(j).re);
+    const { beta, tau, inverse } = reflectionOf(k, field, head, total(j).re);
     const along = field.add(top, field.mul(field.conj(inverse), total(column)));
     const change = field.mul(field.conj(tau), along);
     const isBehind = k.binary("and", isColumn, k.compare("gt", own, j));
@@ -258,7 +233,7 @@ class Panel {
         this.sums.set(column, field.mulAdd(own, this.a.get(this.at(row, column)), this.sums.get(column))),
       );
     });
-    const { beta, tau, inverse } = this.reflection(this.a.get(this.at(j, j)), this.sums.get(j).re);
+    const { beta, tau, inverse } = reflectionOf(k, field, this.a.get(this.at(j, j)), this.sums.get(j).re);
     each(width, (column) => {
       const top = this.a.get(this.at(j, column));
       const along = field.add(top, field.mul(field.conj(inverse), this.sums.get(column)));
