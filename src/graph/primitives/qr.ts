@@ -9,6 +9,7 @@ import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, partsOf } from "./bundle.js";
 import { transposed } from "./custom.js";
 import { identity, isComplexNode, orthogonal, triangularized, upperPart } from "./householder.js";
+import { scaledDown } from "./scaled-down.js";
 
 /** Q and R of [.., m, n]. `columns`: those of Q, and the rows of R: min(m, n), or m. */
 export function qrNodes(g: GraphOps, a: Node, columns: number): [Node, Node] {
@@ -37,10 +38,13 @@ export const qr: CompositePrimitive = {
         g.reshape(x, [...lead, ...x.shape.slice(1)]),
       );
     }
-    const { stages, r } = triangularized(g, like);
+    const { scaled, scale } = scaledDown(g, like);
+    const { stages, r } = triangularized(g, scaled);
     const q = orthogonal(g, stages, like, columns);
-    const whole = g.pad(r, [0, 0, 0], [0, columns - r.shape[1], 0]);
-    return [q, whole].map((x) => g.reshape(x, [...lead, ...x.shape.slice(1)]));
+    const sized = g.mul(r, g.cast(g.broadcast(scale, r.shape), r.dtype));
+    return [q, g.pad(sized, [0, 0, 0], [0, columns - r.shape[1], 0])].map((x) =>
+      g.reshape(x, [...lead, ...x.shape.slice(1)]),
+    );
   },
   bundle: {
     jvp: (g, node, [t]) => (t ? tangents(g, node, t) : [null, null]),

@@ -1,6 +1,6 @@
 /**
  * The singular value decomposition a = U diag(s) Vᴴ. Small matrices are rotated until their rows are orthogonal (Jacobi), one to
- * a workgroup. Leading axes are batches.
+ * a workgroup; those of large ones are eigenvalues of a matrix of twice the size (eigh.ts). Leading axes are batches.
  *
  * The rotated rows are the right singular vectors times the singular values. A row of zeros has no direction, so the vectors
  * come from a QR decomposition of the rows, which keeps the directions there are and completes the basis.
@@ -9,10 +9,11 @@ import type { Node } from "../node.js";
 import type { CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, partsOf } from "./bundle.js";
-import { inverseGaps, scaledDown } from "./eigh.js";
+import { eighNodes, FEW_ROWS, inverseGaps } from "./eigh.js";
 import { identity, isComplexNode } from "./householder.js";
 import { realOf } from "./jacobi.js";
 import { byTransposing, qrNodes } from "./qr.js";
+import { scaledDown } from "./scaled-down.js";
 
 /** Inputs: [.., r, c]. Parts: lengths [.., r], falling; rotated rows Y [.., r, c]; rotations W [.., r, r]. */
 const jacobiSvd: RoutinePrimitive = { name: "jacobiSvd", kind: "routine", takesComplex: true, infer: inferBundle };
@@ -67,7 +68,7 @@ const TALL = 1.5;
 /** U, s and V (not its adjoint) of [B, m, n] with m ≥ n. */
 function tallSvd(g: GraphOps, a: Node, isFull: boolean): [Node, Node, Node] {
   const [batch, m, n] = a.shape;
-  if (m > TALL * n) {
+  if (m > TALL * n || (m > n && n > FEW_ROWS)) {
     const [q, r] = qrNodes(g, a, isFull ? m : n);
     const [u, s, v] = squareSvd(g, g.slice(r, [0, 0, 0], [batch, n, n]));
     const first = g.matmul(g.slice(q, [0, 0, 0], [batch, m, n]), u);
@@ -80,6 +81,7 @@ function tallSvd(g: GraphOps, a: Node, isFull: boolean): [Node, Node, Node] {
 
 function squareSvd(g: GraphOps, a: Node, columns = a.shape[2]): [Node, Node, Node] {
   const [batch, m, n] = a.shape;
+  if (n > FEW_ROWS) return hermitianSvd(g, a);
   const turned = g.adjoint(a);
   const outputs = [
     { shape: [batch, n], dtype: realOf(a.dtype) },
@@ -90,6 +92,21 @@ function squareSvd(g: GraphOps, a: Node, columns = a.shape[2]): [Node, Node, Nod
   // Y = W aᴴ, so a = Yᴴ W: the columns of Yᴴ are U diag(s), and those of Wᴴ are V.
   const u = directions(g, g.adjoint(rows), columns);
   return [u, lengths, g.adjoint(turns)];
+}
+
+/**
+ * Of a large square matrix: the eigenvalues of [[0, aᴴ], [a, 0]] are the singular values and their negatives, with eigenvectors
+ * (v, u) / √2. Small singular values leave v and u inexact, by as much as the values are small. A QR decomposition, of the
+ * vectors of large values first, makes them orthogonal and changes u s vᴴ by no more than rounding does.
+ */
+function hermitianSvd(g: GraphOps, a: Node): [Node, Node, Node] {
+  const [batch, n] = a.shape;
+  const zeros = g.zeros(a.shape, a);
+  const whole = g.concat([g.concat([zeros, g.adjoint(a)], 2), g.concat([a, zeros], 2)], 1);
+  const [values, vectors] = eighNodes(g, whole);
+  const falling = g.flip(g.slice(values, [0, n], [batch, n]), [1]);
+  const half = (row: number) => g.flip(g.slice(vectors, [0, row, n], [batch, n, n]), [2]);
+  return [directions(g, half(n), n), g.maximum(falling, 0), directions(g, half(0), n)];
 }
 
 /** The directions of nearly orthogonal columns [B, m, n], of falling lengths, and a basis of what they leave. */

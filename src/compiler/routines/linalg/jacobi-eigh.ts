@@ -72,7 +72,7 @@ class JacobiEigh {
   private readonly players: number;
   private readonly pitch: number;
   private readonly pairs: number;
-  private readonly cosines: number;
+  private readonly halves: number;
   private readonly sines: number;
   private readonly phases: Workspace | null;
   private readonly shifts: number;
@@ -90,7 +90,7 @@ class JacobiEigh {
     this.pitch = this.players + 1;
     this.pairs = this.players / 2;
     const { type } = field;
-    this.cosines = k.array(type, this.pairs);
+    this.halves = k.array(type, this.pairs);
     this.sines = k.array(type, this.pairs);
     this.phases = field.isComplex ? arrayWorkspace(field, this.pairs) : null;
     this.shifts = k.array(type, this.pairs);
@@ -166,8 +166,8 @@ class JacobiEigh {
     const [first, second] = [this.a.get(this.at(p, p)).re, this.a.get(this.at(q, q)).re];
     const square = field.squared(between);
     const isActive = k.compare("gt", square, limit);
-    const { c, s, phase, shift } = rotationOf(k, field, [first, second], between, square, isActive);
-    k.set(this.cosines, pair, c);
+    const { s, half, phase, shift } = rotationOf(k, field, [first, second], between, square, isActive);
+    k.set(this.halves, pair, half);
     k.set(this.sines, pair, s);
     if (phase) this.phases?.set(pair, phase);
     k.set(this.shifts, pair, shift);
@@ -176,8 +176,8 @@ class JacobiEigh {
 
   private rotation(pair: Value): Rotation {
     const { k } = this;
-    const [c, s] = [k.get(this.cosines, pair), k.get(this.sines, pair)];
-    return { c, s, phase: this.phases?.get(pair) ?? null, shift: k.get(this.shifts, pair) };
+    const [half, s] = [k.get(this.halves, pair), k.get(this.sines, pair)];
+    return { s, half, phase: this.phases?.get(pair) ?? null, shift: k.get(this.shifts, pair) };
   }
 
   private apply(turn: Value): void {

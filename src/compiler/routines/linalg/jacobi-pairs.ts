@@ -22,10 +22,14 @@ export function pairAt(k: KernelBuilder, players: number, turn: Value, pair: Val
   return [one, k.select(isFirst, turn, other)];
 }
 
-/** Rows become c·p - s·phase·q and s·p + c·phase·q. The phase, which makes the element between real, is null where it is 1. */
+/**
+ * Rows p and e·q, with e a phase that makes the element between them real (null where it is 1), become p - s (q + half·p) and
+ * q + s (p - half·q): with half = s / (1 + c) that is the rotation, but a small one changes little and so adds little error
+ * (Rutishauser 1966).
+ */
 export interface Rotation {
-  readonly c: Value;
   readonly s: Value;
+  readonly half: Value;
   readonly phase: Num | null;
   /** What the diagonal elements lose and gain. */
   readonly shift: Value;
@@ -57,7 +61,9 @@ export function rotationOf(
   const t = k.select(isActive, signed, zero);
   const c = field.divReal(one, field.sqrtReal(k.mulAdd(t, t, one)));
   const phase = between.im ? field.select(isActive, field.shrink(between, length), field.one) : null;
-  return { c, s: k.binary("mul", t, c), phase, shift: k.binary("mul", t, length) };
+  const sine = k.binary("mul", t, c);
+  const half = field.divReal(sine, k.binary("add", c, one));
+  return { s: sine, half, phase, shift: k.binary("mul", t, length) };
 }
 
 /** A pair of numbers, one of each row, rotated; `isColumn`: one of each column, whose phases are conjugate. */
@@ -66,7 +72,7 @@ export function rotated(
   field: Field,
   p: Num,
   q: Num,
-  { c, s, phase }: Rotation,
+  { s, half, phase }: Rotation,
   isColumn = false,
 ): [Num, Num] {
   const turned = phase ? field.mul(isColumn ? field.conj(phase) : phase, q) : q;
@@ -74,9 +80,9 @@ export function rotated(
     re: combine(p.re, turned.re),
     im: p.im && turned.im && combine(p.im, turned.im),
   });
-  const minus = k.unary("neg", s);
+  const [minus, less] = [k.unary("neg", s), k.unary("neg", half)];
   return [
-    parts((x, y) => k.mulAdd(x, c, k.binary("mul", minus, y))),
-    parts((x, y) => k.mulAdd(x, s, k.binary("mul", c, y))),
+    parts((x, y) => k.mulAdd(minus, k.mulAdd(half, x, y), x)),
+    parts((x, y) => k.mulAdd(s, k.mulAdd(less, y, x), y)),
   ];
 }
