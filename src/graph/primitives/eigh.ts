@@ -29,7 +29,7 @@ export function eighNodes(g: GraphOps, a: Node): [Node, Node] {
   return partsOf(g.move(eigh, [a], { outputs })) as [Node, Node];
 }
 
-export const eigh: CompositePrimitive = {
+const eigh: CompositePrimitive = {
   name: "eigh",
   kind: "composite",
   infer: inferBundle,

@@ -41,7 +41,7 @@ export function identity(g: GraphOps, like: Node, batch: number, m: number, n: n
 }
 
 /** Reflections of panels of equal shape: V [panels, B, m, b] and T [panels, B, b, b]. */
-export interface Reflections {
+interface Reflections {
   readonly vectors: Node;
   readonly triangles: Node;
 }
@@ -68,7 +68,7 @@ function reflected(g: GraphOps, x: Node, vectors: Node, triangle: Node, isAdjoin
 }
 
 /** A stage: its reflections act on the rows and columns from `first` on. */
-export interface Stage extends Reflections {
+interface Stage extends Reflections {
   readonly first: number;
 }
 

@@ -23,7 +23,7 @@ export function qrNodes(g: GraphOps, a: Node, columns: number): [Node, Node] {
 }
 
 /** Params: columns. Derivatives are those of matrices with at least as many rows as columns. */
-export const qr: CompositePrimitive = {
+const qr: CompositePrimitive = {
   name: "qr",
   kind: "composite",
   infer: inferBundle,

@@ -32,7 +32,7 @@ export function svdNodes(g: GraphOps, a: Node, isFull: boolean): [Node, Node, No
 }
 
 /** Params: isFull. */
-export const svd: CompositePrimitive = {
+const svd: CompositePrimitive = {
   name: "svd",
   kind: "composite",
   infer: inferBundle,
@@ -110,7 +110,7 @@ function hermitianSvd(g: GraphOps, a: Node): [Node, Node, Node] {
 }
 
 /** The directions of nearly orthogonal columns [B, m, n], of falling lengths, and a basis of what they leave. */
-export function directions(g: GraphOps, x: Node, columns: number): Node {
+function directions(g: GraphOps, x: Node, columns: number): Node {
   const [batch, m, n] = x.shape;
   const [q, r] = qrNodes(g, x, columns);
   const shape = [batch, columns, n];

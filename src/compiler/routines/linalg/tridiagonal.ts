@@ -274,9 +274,8 @@ function productKernel(size: Size, kind: NumberKind, { maxLanes }: TargetProfile
       [begin, ...flat(field.zero)],
       (_, [row0, re, im]) => {
         const rows = Array.from({ length: AT_ONCE }, (_r, at0) => k.binary("add", row0, i(at0 * groups)));
-        // Rows beyond the end are zeros, and are changed and added without harm.
-        const safe = rows.map((row) => k.binary("min", row, i(padded - 1)));
-        const isInside = rows.map((row) => k.compare("lt", row, i(padded)));
+        const safe = rows.map((row) => k.binary("min", row, i(n - 1)));
+        const isInside = rows.map((row) => k.compare("lt", row, i(n)));
         const given = safe.map((row) => field.load(from, at(row, column)));
         const [vs, ws, news] = [before, w, now].map((buffer) => safe.map((row) => vector(buffer, row)));
         let sum: Num = { re, im: im ?? null };
