@@ -117,6 +117,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "random/uniform.js": (f, { key }) => [f.uniform(key, [2]), f.bernoulli(key), f.randint(key, [2], 0, 9)],
   "linalg/arguments.js": (f, { m }) => f.adjointOf(m),
   "linalg/eigh.js": (f, { m }) => [f.eigh(m).eigenvectors, f.eigvalsh(m)],
+  "linalg/pivoted-columns.js": (f, { m }) => f.pivotedColumns(m),
   "linalg/qr.js": (f, { m }) => [f.qr(m).q, f.qr(m, { pivoting: true }).r],
   "linalg/svd.js": (f, { m }) => [f.svd(m).u, f.matrixRank(m)],
   "linalg/least-squares.js": (f, { m }) => [f.lstsq(m, m).x, f.pinv(m)],
