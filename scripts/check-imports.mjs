@@ -33,7 +33,7 @@ const LAYERS = {
   runtime: ["graph", "compiler", "engines", ...ASSEMBLERS],
   tensor: ["graph", "runtime"],
   transforms: ["tensor", "graph", "runtime"],
-  linalg: ["tensor", "transforms"],
+  linalg: ["tensor", "transforms", "random"],
   fft: ["tensor", "transforms"],
   random: ["tensor", "transforms"],
   io: ["tensor", "transforms", "files"],

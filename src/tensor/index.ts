@@ -8,6 +8,13 @@ export { asArray, asTensor } from "./as-tensor.js";
 export { type AttentionOptions, attention } from "./attention.js";
 export { checkOneDevice } from "./build.js";
 export * from "./creation.js";
+export {
+  hermitianEigen,
+  leastSquaresSolution,
+  orthogonalFactors,
+  pseudoInverse,
+  singularFactors,
+} from "./decompositions.js";
 export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";
 export * from "./dtype-information.js";
 export { explain } from "./explain.js";

@@ -5,6 +5,7 @@
  */
 import type { Node } from "../../src/graph/node.js";
 import {
+  arange,
   attention,
   blockDiagonal,
   broadcastTensors,
@@ -12,6 +13,7 @@ import {
   einsum,
   linalg,
   meshgrid,
+  random,
   stack,
   type Tensor,
   Tensor as TensorClass,
@@ -668,5 +670,44 @@ for (const transposed of [false, true]) {
     linalg.luSolve(linalg.luFactor(a), b, { transposed }),
   );
 }
+
+// Eigenvalues and singular values that are well apart, so that derivatives are as exact as differences of values.
+const spread = (rows: number, columns: number) => (a: Tensor) => {
+  const place = (extent: number) => arange(extent, { dtype: "i32", device: a.device });
+  return where(place(rows).expandDims(1).equal(place(columns)), place(columns).add(1).mul(4).cast(a.dtype), 0).add(a);
+};
+add(
+  "eigh",
+  [floats([4, 4])],
+  (a) => {
+    const { eigenvalues, eigenvectors } = linalg.eigh(spread(4, 4)(a));
+    return [eigenvalues, eigenvectors.square()];
+  },
+  everywhere,
+);
+add("eigvalsh of a batch, upper", [floats([2, 3, 3])], (a) => linalg.eigvalsh(spread(3, 3)(a), { upper: true }));
+for (const [m, n] of [
+  [3, 3],
+  [4, 2],
+  [2, 4],
+] as const) {
+  add(`svd of ${m}×${n}`, [floats([m, n])], (a) => {
+    const { u, s, vh } = linalg.svd(spread(m, n)(a));
+    return [u.square(), s, vh.square()];
+  });
+  add(`qr of ${m}×${n}`, [floats([m, n])], (a) => {
+    const { q, r } = linalg.qr(spread(m, n)(a));
+    return [q, r];
+  });
+  add(`pinv of ${m}×${n}`, [floats([m, n])], (a) => linalg.pinv(spread(m, n)(a)));
+}
+add("svdvals", [floats([2, 3, 4])], (a) => linalg.svdvals(spread(3, 4)(a)), everywhere);
+add("lstsq", [floats([4, 2]), floats([4, 3])], (a, b) => linalg.lstsq(spread(4, 2)(a), b).x, everywhere);
+add("lstsq of a vector", [floats([2, 3]), floats([2])], (a, b) => linalg.lstsq(spread(2, 3)(a), b).x);
+add("matrixRank", [floats([2, 3, 3])], (a) => linalg.matrixRank(spread(3, 3)(a)), discrete);
+add("randomizedSvd", [floats([4, 3])], (a) => {
+  return linalg.randomizedSvd(random.key(0, { device: a.device }), spread(4, 3)(a), 2).s;
+});
+add("polar", [floats([3, 3])], (a) => Object.values(linalg.polar(spread(3, 3)(a))));
 
 export const operationCases: readonly OperationCase[] = list;
