@@ -9,6 +9,7 @@ export { type AttentionOptions, attention } from "./attention.js";
 export { checkOneDevice } from "./build.js";
 export * from "./creation.js";
 export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";
+export { constantsBeside, range, transformed } from "./dft.js";
 export * from "./dtype-information.js";
 export { explain } from "./explain.js";
 export { choleskyFactor, luFactors, solvedLower, solvedWithLu, stoppedLuFactors } from "./factors.js";

@@ -3,6 +3,7 @@
 import type { Routine } from "../target/routine.js";
 import { attentionGradientRoutine, attentionRoutine } from "./attention/attention.js";
 import { cumulateRoutine } from "./cumulate.js";
+import { dftRoutine } from "./fft/fft.js";
 import { joinRoutine } from "./join.js";
 import { choleskyRoutine } from "./linalg/cholesky.js";
 import { luRoutine } from "./linalg/lu.js";
@@ -20,6 +21,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   attentionGradient: attentionGradientRoutine,
   argsortAt: argsortAtRoutine,
   cumulate: cumulateRoutine,
+  dft: dftRoutine,
   join: joinRoutine,
   lu: luRoutine,
   scatter: scatterRoutine,
