@@ -21,6 +21,7 @@ export * as fft from "./fft/index.js";
 export * as io from "./io/index.js";
 export * as linalg from "./linalg/index.js";
 export * as random from "./random/index.js";
+export * as signal from "./signal/index.js";
 export {
   type ArrayOptions,
   type AttentionOptions,
