@@ -126,6 +126,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "signal/resampling.js": (f, { x }) => [f.resample(x, 5), f.hilbert(x)],
   "signal/spectral.js": (f, { x }) => [f.stft(x, { nperseg: 2 }).values, f.welch(x, { nperseg: 2 }).values],
   "signal/trends.js": (f, { x }) => f.detrend(x),
+  "signal/window-values.js": (f, { x }) => x.mul(f.windowValue("hann", 1, 4, true, 0)),
   "signal/windows.js": (f) => f.getWindow(["kaiser", 3], 4, { device: "cpu" }),
   "linalg/triangular.js": (f, { m }) => [f.cholesky(m), f.triangularSolve(m, m, { left: false })],
   "bayes/distributions/student-t.js": (f, { key }) => f.studentT(3, 0, 1).distribution.sample(key, [2]),

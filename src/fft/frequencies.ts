@@ -1,5 +1,5 @@
 /** Frequencies of the numbers of a transform, and their order. */
-import { checkNumber, checkOptions, checkWhole, type OptionKinds } from "../core/arguments.js";
+import { checkNumber, checkOptions, checkWhole, inOperation, type OptionKinds } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
@@ -26,8 +26,10 @@ function frequencies(
   if (checkNumber(operation, "the option d", d) === 0) {
     throw new ArgumentError(`${operation}: the distance d between samples is 0; give another number.`);
   }
-  const values = Float64Array.from({ length: count(n) }, (_, k) => at(k, n) / (n * d));
-  return tensor(values, { dtype, ...rest });
+  return inOperation(operation, () => {
+    const values = Float64Array.from({ length: count(n) }, (_, k) => at(k, n) / (n * d));
+    return tensor(values, { dtype, ...rest });
+  });
 }
 
 /** The frequencies of `fft` of n samples: 0, 1 … -2, -1, over n·d: `fft.fftfreq(4)` is 0, 0.25, -0.5, -0.25. */

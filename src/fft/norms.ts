@@ -28,7 +28,7 @@ export interface FftOptions {
   readonly norm?: FftNorm;
 }
 
-export const FFT: OptionKinds<FftOptions> = { n: "number", axis: "number", norm: "text" };
+const FFT: OptionKinds<FftOptions> = { n: "number", axis: "number", norm: "text" };
 
 /** Floats of the width that transforms have: narrow floats and integers become f32. */
 export function asTransformable(operation: string, x: Tensor, takes: "real" | "any"): Tensor {

@@ -4,7 +4,7 @@ import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { normalizeAxes } from "../core/shape.js";
-import { type ComplexOf, checkTensor, type Tensor } from "../tensor/index.js";
+import { apartFrom, type ComplexOf, checkTensor, type Tensor } from "../tensor/index.js";
 import { asComplex, asTransformable, checkNorm, type FftNorm } from "./norms.js";
 import { alongAxis, DIRECTIONS, type Direction, type RealPartOf } from "./one-axis.js";
 
@@ -60,7 +60,8 @@ const only = ({ axes, lengths }: Axes): Axes => ({ axes: axes.slice(-1), lengths
 function complexForm(operation: string, x: Tensor, options: FftnOptions, direction: Direction): Tensor {
   const axes = checkedAxes(operation, x, options);
   const given = asTransformable(operation, x, "any");
-  return axes.axes.length === 0 ? asComplex(given) : alongAll(operation, given, axes, options.norm, direction);
+  if (axes.axes.length === 0) return apartFrom(x, asComplex(given));
+  return alongAll(operation, given, axes, options.norm, direction);
 }
 
 function realForm(operation: string, x: Tensor, options: FftnOptions): Tensor {

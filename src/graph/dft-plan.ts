@@ -13,7 +13,10 @@ export type DftFloat = "f32" | "f64";
 /** The kinds: complex to complex, real to half of the spectrum, and half of a spectrum to real numbers. */
 export type DftKind = "complex" | "real" | "half";
 
-/** The longest row of one pass: it fits 16 KiB, the shared memory that every Vulkan device has, one part at a time. */
+/**
+ * The longest row of one pass: it fits 16 KiB, the shared memory that every Vulkan device has, one part at a time.
+ * @internal for tests: passes are compared with it
+ */
 export const longestRow = (dtype: DftFloat): number => (dtype === "f32" ? 4096 : 2048);
 
 /** Prime factors that butterflies have. */

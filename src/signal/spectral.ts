@@ -80,6 +80,8 @@ function cuttingOf(
 ): Cutting {
   const { fs = 1, window = "hann" } = options;
   checkNumber(operation, "the option fs", fs);
+  if (!(fs > 0 && Number.isFinite(fs)))
+    throw new ArgumentError(`${operation}: the sampling rate fs is ${fs}; it is positive.`);
   const wanted = options.nperseg ?? (typeof window === "object" && "size" in window ? (window as Tensor).size : 256);
   const length = Math.min(checkWhole(operation, "the option nperseg", wanted, 1), extent);
   const overlap = checkWhole(operation, "the option noverlap", options.noverlap ?? Math.floor(length / 2), 0);
@@ -312,7 +314,7 @@ export function periodogram(x: Tensor, options: PeriodogramOptions = {}): PowerS
   checkOptions(operation, options, PERIODOGRAM);
   const signal = timeLast(operation, x, options.axis);
   const extent = signal.shape.at(-1) as number;
-  const length = Math.min(extent, options.nfft ?? extent);
+  const length = Math.min(extent, checkWhole(operation, "the option nfft", options.nfft ?? extent, 1));
   const cut = length < extent ? signal.at("...", `:${length}`) : signal;
   const { axis = -1, ...rest } = options;
   const found = crossPower(operation, cut, cut, { window: "boxcar", ...rest, nperseg: length, noverlap: 0 });

@@ -1,9 +1,9 @@
 /** Window functions, under SciPy's names: `signal.hann(512, { sym: false })`; and windows as options of other functions. */
-import { checkNumber, checkOptions, checkWhole, type OptionKinds } from "../core/arguments.js";
+import { checkNumber, checkOptions, checkWhole, inOperation, type OptionKinds } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
-import { formatShape } from "../core/shape.js";
+import { checkShape, formatShape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
 import { type CreationOptions, constantsBeside, isTensor, type Tensor, tensor } from "../tensor/index.js";
 import { WINDOWS, type WindowName, windowEntry, windowValue } from "./window-values.js";
@@ -22,13 +22,16 @@ function windowOf<D extends DType>(
   n: number,
   given: number,
   options: SignalWindowOptions<D>,
+  operation = `signal.${name}`,
 ): Tensor<D> {
-  const operation = `signal.${name}`;
   checkOptions<SignalWindowOptions>(operation, options, OPTIONS);
   checkWhole(operation, "the number of points", n, 0);
   const { sym = true, dtype = "f32", ...rest } = options;
-  const values = Float64Array.from({ length: n }, (_, i) => windowValue(name, i, n, sym, given));
-  return tensor(values, { dtype, ...rest }) as Tensor<D>;
+  return inOperation(operation, () => {
+    checkShape([n], operation);
+    const values = Float64Array.from({ length: n }, (_, i) => windowValue(name, i, n, sym, given));
+    return tensor(values, { dtype, ...rest }) as Tensor<D>;
+  });
 }
 
 /** n ones: no window at all. */
@@ -136,7 +139,7 @@ export function getWindow<D extends DType = "f32">(
   checkCount("signal.getWindow", 3, arguments);
   checkOptions<SignalWindowOptions>("signal.getWindow", options, OPTIONS);
   const { name, parameter } = named("signal.getWindow", window);
-  return windowOf(name, n, parameter, { sym: false, ...options });
+  return windowOf(name, n, parameter, { sym: false, ...options }, "signal.getWindow");
 }
 
 function named(operation: string, window: unknown): { readonly name: WindowName; readonly parameter: number } {

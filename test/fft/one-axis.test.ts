@@ -38,9 +38,13 @@ const bound = (n: number, dtype: "f32" | "f64"): number =>
 
 function checkLength(n: number, dtype: "f32" | "f64"): void {
   const x = sample(n, n);
-  const z = asComplex(x, dtype, [n]);
-  const wanted = dftByDefinition(x, -1);
-  const all = fft.fft(z);
+  const found = fft.fft(asComplex(x, dtype, [n])).dataSync() as Float64Array;
+  assert.ok(distance(found, dftByDefinition(x, -1)) < bound(n, dtype), `fft of ${n}`);
+}
+
+/** The other direction and other forms. */
+function checkForms(n: number, dtype: "f32" | "f64"): void {
+  const x = sample(n, n);
   // Two lines, so that lanes and columns have neighbours.
   const columns = fft.ifft(asComplex({ re: twice(x.re), im: twice(x.im) }, dtype, [n, 2]), {
     axis: 0,
@@ -50,7 +54,6 @@ function checkLength(n: number, dtype: "f32" | "f64"): void {
   const half = fft.rfft(tensor([...x.re], { dtype }));
   const back = fft.irfft(half, { n });
   const limit = bound(n, dtype);
-  assert.ok(distance(all.dataSync() as Float64Array, wanted) < limit, `fft of ${n}`);
   const inverse = columns.at(":", 1).dataSync() as Float64Array;
   assert.ok(distance(inverse, dftByDefinition(x, 1)) < limit, `ifft of ${n} along columns`);
   const spectrum = dftByDefinition(real, -1);
@@ -63,22 +66,29 @@ function checkLength(n: number, dtype: "f32" | "f64"): void {
 const twice = (x: Float64Array): Float64Array => Float64Array.from({ length: 2 * x.length }, (_, i) => x[i >> 1]!);
 
 /** Every kind of length: small, powers, products of all small primes, primes, limits of rows. */
-const CHOSEN = [1, 2, 3, 4, 5, 6, 8, 9, 13, 16, 17, 30, 64, 97, 143, 169, 256, 385, 512, 599, 600];
+const CHOSEN = [1, 2, 3, 4, 9, 13, 17, 30, 64, 143, 256, 599, 600];
+/** Those that a software driver compiles in a few seconds. */
+const FEW = [2, 15, 17, 64, 143];
 
 describeOnTensorDevices("every length", (device) => {
-  const lengths = isThorough || device === "cpu" ? Array.from({ length: 600 }, (_, i) => i + 1) : CHOSEN;
+  const every = Array.from({ length: 600 }, (_, i) => i + 1);
+  const lengths = isThorough || device === "cpu" ? every : FEW;
+  const forms = isThorough ? every : device === "cpu" ? CHOSEN : FEW;
   test(`f32, ${lengths.length} of them`, () => {
     for (const n of lengths) checkLength(n, "f32");
+    for (const n of forms) checkForms(n, "f32");
   });
   if (devicesWithDoubles().includes(device)) {
     test("f64", () => {
-      for (const n of isThorough ? lengths : CHOSEN) checkLength(n, "f64");
+      for (const n of isThorough ? every : device === "cpu" ? CHOSEN : [12, 19]) {
+        checkLength(n, "f64");
+        checkForms(n, "f64");
+      }
     });
   }
 
   test("long ones, in several passes", () => {
-    const long =
-      device === "cpu" ? [4096, 4099, 5000, 8192, 13 * 2 ** 10, 65536, 65537, 2 ** 20, 2 ** 22] : [5000, 65536];
+    const long = device === "cpu" ? [4096, 4099, 5000, 8192, 13 * 2 ** 10, 65536, 65537, 2 ** 20, 2 ** 22] : [5000];
     for (const n of long) {
       const x = sample(n, 7);
       const z = asComplex(x, "f32", [n]);
@@ -93,9 +103,9 @@ describeOnTensorDevices("every length", (device) => {
     }
   });
 
-  test("a batch of 2^12 columns and lines of every axis", () => {
-    const x = random.normal(random.key(3), [4, 6, 8, 3]);
-    for (const axis of [0, 1, 2, 3]) {
+  test("lines along every axis", () => {
+    const x = random.normal(random.key(3), [4, 6, 8]);
+    for (const axis of [0, 1, 2]) {
       const found = fft.fft(x, { axis });
       const line = fft.fft(x.moveAxis(axis, -1)).moveAxis(-1, axis);
       assert.ok((found.sub(line).abs().max().itemSync() as number) < 1e-5, `axis ${axis}`);
@@ -103,7 +113,7 @@ describeOnTensorDevices("every length", (device) => {
   });
 
   test("the laws: Parseval, shifts, convolution, linearity of jit and vmap", () => {
-    const n = 360;
+    const n = 60;
     const x = asComplex(sample(n, 1), "f32", [n]);
     const y = asComplex(sample(n, 2), "f32", [n]);
     const near = (a: Tensor, b: Tensor, by: number, what: string) =>
@@ -113,7 +123,7 @@ describeOnTensorDevices("every length", (device) => {
     const turn = fft.fftfreq(n).mul(-2 * Math.PI * 5);
     near(fft.fft(x.roll(5)), fft.fft(x).mul(complex(turn.cos(), turn.sin())), 1e-4, "a shift turns");
     const product = fft.ifft(fft.fft(x).mul(fft.fft(y)));
-    const sum = Array.from({ length: 12 }, (_, k) => x.mul(y.flip().roll(k + 1)).sum());
+    const sum = Array.from({ length: 4 }, (_, k) => x.mul(y.flip().roll(k + 1)).sum());
     sum.forEach((each, k) => {
       near(product.at(k), each, 1e-3, "a product is a convolution");
     });
@@ -127,16 +137,8 @@ describeOnTensorDevices("every length", (device) => {
     const x = random.normal(random.key(1), [24]);
     const by = x.tanh();
     // Σ over the half spectrum of |X|²: all of Parseval's but for the mirrored numbers.
-    const whole = by
-      .mul(24)
-      .add(by.sum())
-      .add(
-        by
-          .mul(fft.fftfreq(24).mul(0).add(1))
-          .mul(tensor(altering(24)))
-          .sum()
-          .mul(tensor(altering(24))),
-      );
+    const turning = tensor(altering(24));
+    const whole = by.mul(24).add(by.sum()).add(by.mul(turning).sum().mul(turning));
     const wanted = whole.mul(by.square().neg().add(1));
     assert.ok((step(x).sub(wanted).abs().max().itemSync() as number) < 1e-3);
   });
