@@ -42,7 +42,7 @@ export const dftRoutine: Routine = (node, profile) => {
 };
 
 const kernelOf = (pass: Pass, profile: TargetProfile): Kernel =>
-  profile.maxLanes > 1 ? sharedRowsKernel(pass, profile) : vectorRowsKernel(pass);
+  profile.maxLanes > 1 ? sharedRowsKernel(pass, profile) : vectorRowsKernel(pass, profile);
 
 /** A transform to be done: its plan, and the numbers in memory before and behind the axis. */
 interface Task {

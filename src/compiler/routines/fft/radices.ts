@@ -1,7 +1,15 @@
 /** The butterflies of a pass: factors of its length, few and about equal. */
 
+/** Prime factors that a length may have (graph/dft-plan.ts), larger than radices should be. */
+const LARGE_PRIMES = [13, 11, 7, 5];
+
+/** The factors of a length, of at most `largest` unless it has a larger prime factor. */
+export function radicesFor(length: number, largest: number): number[] {
+  return radicesOf(length, Math.max(largest, LARGE_PRIMES.find((prime) => length % prime === 0) ?? 0));
+}
+
 /** Factors of `length` of at most `largest`, as few as can be and then with the smallest sum; the largest first. */
-export function radicesOf(length: number, largest: number): number[] {
+function radicesOf(length: number, largest: number): number[] {
   const best = search(length, largest, new Map());
   if (!best) throw new Error(`radicesOf: ${length} has a prime factor beyond ${largest}`);
   return best;

@@ -9,16 +9,8 @@ import type { TargetProfile } from "../../target/profile.js";
 import type { ComplexValue } from "./complex-values.js";
 import { areNeighbours, countOf, type Pass, type Stage, stagesOf } from "./pass.js";
 import { PassKernel, type Transform } from "./pass-kernel.js";
-import { radicesOf } from "./radices.js";
+import { radicesFor } from "./radices.js";
 
-/** Sixteen complex numbers and their roots leave registers for two dozen subgroups or so. */
-const LARGEST_RADIX = 16;
-/** Lanes of a workgroup that keep a multiprocessor busy, and the most that are worth their barriers. */
-const FEW_LANES = 64;
-const MANY_LANES = 512;
-/** Transforms side by side that fill lines of the cache, and numbers of a workgroup at most. */
-const MANY_COLUMNS = 16;
-const MOST_NUMBERS = 8192;
 /** More shared memory than this, and some drivers refuse the kernel. */
 const MOST_BYTES = 48 * 1024;
 const BANKS = 32;
@@ -36,14 +28,14 @@ interface Share {
 }
 
 export function sharedRowsKernel(pass: Pass, profile: TargetProfile): Kernel {
-  const radices = radicesOf(pass.length, LARGEST_RADIX);
+  const radices = radicesFor(pass.length, profile.fft.largestRadix);
   const share = shareOf(pass, radices, profile);
   const rows = Math.ceil(countOf(pass) / share.columns);
   const kernel = new SharedRows(new KernelBuilder(pass.name, rows, share.lanes), pass, share);
   return kernel.write(stagesOf(pass, radices));
 }
 
-function shareOf(pass: Pass, radices: readonly number[], { tiles }: TargetProfile): Share {
+function shareOf(pass: Pass, radices: readonly number[], { tiles, fft }: TargetProfile): Share {
   const { length, type, writing } = pass;
   // One butterfly: a thread computes a transform by itself.
   if (radices.length <= 1 && writing.kind !== "halved" && !pass.convolved) {
@@ -52,11 +44,11 @@ function shareOf(pass: Pass, radices: readonly number[], { tiles }: TargetProfil
   const perTransform = length / Math.max(1, ...radices);
   const bytes = type === "f64" ? 8 : 4;
   const room = Math.min(tiles.sharedBytes, MOST_BYTES);
-  const mostLanes = Math.min(tiles.maxLanes, MANY_LANES);
+  const mostLanes = Math.min(tiles.maxLanes, fft.manyLanes);
   const isAcross = areNeighbours(pass, "from") || areNeighbours(pass, "to");
-  const mostNumbers = (MOST_NUMBERS * 4) / bytes;
+  const mostNumbers = (fft.mostNumbers * 4) / bytes;
   let columns = 1;
-  const isWorthMore = () => (isAcross ? columns < MANY_COLUMNS : columns * perTransform < FEW_LANES);
+  const isWorthMore = () => (isAcross ? columns < fft.columns : columns * perTransform < fft.fewLanes);
   while (
     2 * columns * length <= mostNumbers &&
     2 * columns * perTransform <= mostLanes &&
@@ -65,7 +57,7 @@ function shareOf(pass: Pass, radices: readonly number[], { tiles }: TargetProfil
   ) {
     columns *= 2;
   }
-  if (isAcross) while (columns * perTransform < FEW_LANES && columns < countOf(pass)) columns *= 2;
+  if (isAcross) while (columns * perTransform < fft.fewLanes && columns < countOf(pass)) columns *= 2;
   for (; ; columns /= 2) {
     const lanes = Math.max(2, Math.min(mostLanes, Math.ceil(columns * perTransform)));
     for (const isPadded of [true, false]) {

@@ -4,23 +4,20 @@
  */
 import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
+import type { TargetProfile } from "../../target/profile.js";
 import type { ComplexValue } from "./complex-values.js";
 import { countOf, type Pass, type Stage, stagesOf } from "./pass.js";
 import { PassKernel, type Transform } from "./pass-kernel.js";
-import { radicesOf } from "./radices.js";
+import { radicesFor } from "./radices.js";
 
 const LANES = 4;
-/** A vector processor has sixteen registers. */
-const LARGEST_RADIX = 8;
-const LARGEST_PRIME = 13;
-
 /** Elements in an array of the kernel. */
 interface Parts {
   readonly re: number;
   readonly im: number;
 }
 
-export function vectorRowsKernel(pass: Pass): Kernel {
+export function vectorRowsKernel(pass: Pass, profile: TargetProfile): Kernel {
   // The lanes take neighbours along the first digit that has enough.
   const along = Math.max(
     0,
@@ -34,7 +31,7 @@ export function vectorRowsKernel(pass: Pass): Kernel {
   k.isRepeating = first % lanes !== 0;
   const p = new PassKernel(k, pass);
   const transform = transformOf(p, along, groups);
-  const stages = stagesOf(pass, radices(pass.length));
+  const stages = stagesOf(pass, radicesFor(pass.length, profile.fft.largestRadix));
   const isHalved = pass.writing.kind === "halved";
   const turns = stages.length > 1 || isHalved ? Array.from({ length: 2 }, () => arrays(k, pass)) : [];
   stages.forEach((stage, at) => {
@@ -46,11 +43,6 @@ export function vectorRowsKernel(pass: Pass): Kernel {
   else if (isHalved) halvedLoop(p, transform, turns[(stages.length - 1) % 2]);
   return k.finish();
 }
-
-const radices = (length: number): number[] => {
-  const isRough = [11, 13].some((prime) => length % prime === 0);
-  return radicesOf(length, isRough ? LARGEST_PRIME : LARGEST_RADIX);
-};
 
 /** Numbers of the lanes are neighbours; where the parts of a number lie. */
 const arrays = (k: KernelBuilder, { type, length }: Pass): Parts => ({
