@@ -38,7 +38,7 @@ const lines = (name: string, count: number, n: number, title: string): Definitio
   bytes: (context) => 2 * C64 * Math.max(1, length(count, context)) * n,
 });
 
-export const transformRows: readonly Row[] = [
+const definitions: readonly Definition[] = [
   lines("fft-1024", 16_384, 1024, "Fourier transforms of 16384 rows of 1024 c64"),
   lines("fft-1000", 10_000, 1000, "Fourier transforms of 1e4 rows of 1000 c64"),
   lines("fft-65536", 256, 65_536, "Fourier transforms of 256 rows of 65536 c64"),
@@ -57,4 +57,6 @@ export const transformRows: readonly Row[] = [
     ratio: 1,
     bytes: (context) => F32 * length(HOUR, context) * (1 + 514 / 128),
   },
-].map((definition) => row(definition));
+];
+
+export const transformRows: readonly Row[] = definitions.map(row);

@@ -8,7 +8,6 @@
  */
 import { type DType, isComplex, realDType, type Scalar } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
-import type { Shape } from "../../core/shape.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "../../graph/build.js";
 import { Node, pendingInOrder } from "../../graph/node.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../../graph/primitive.js";

@@ -73,6 +73,8 @@ export interface RunningProfile {
   readonly perLane: number;
   /** How often a workgroup looks for another's total before it computes it itself. No target sets it: tests do. */
   readonly looks?: number;
+}
+
 /** How Fourier transforms use a device (routines/fft/). */
 export interface FftProfile {
   /** The largest butterfly: its complex numbers are in registers. */
