@@ -16,9 +16,11 @@ export {
   singularFactors,
 } from "./decompositions.js";
 export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";
+export { constantsBeside, range, transformed } from "./dft.js";
 export * from "./dtype-information.js";
 export { explain } from "./explain.js";
 export { choleskyFactor, luFactors, solvedLower, solvedWithLu, stoppedLuFactors } from "./factors.js";
+export { framed, joinedFrames } from "./frames.js";
 export * from "./functions/arrangement.js";
 export * from "./functions/binary.js";
 export * from "./functions/quantization.js";

@@ -3,6 +3,7 @@
 import type { Routine } from "../target/routine.js";
 import { attentionGradientRoutine, attentionRoutine } from "./attention/attention.js";
 import { cumulateRoutine } from "./cumulate.js";
+import { dftRoutine } from "./fft/fft.js";
 import { joinRoutine } from "./join.js";
 import { choleskyRoutine } from "./linalg/cholesky.js";
 import { compactWyRoutine } from "./linalg/compact-wy.js";
@@ -30,6 +31,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   householder: householderRoutine,
   jacobiEigh: jacobiEighRoutine,
   jacobiSvd: jacobiSvdRoutine,
+  dft: dftRoutine,
   join: joinRoutine,
   lu: luRoutine,
   rankOne: rankOneRoutine,

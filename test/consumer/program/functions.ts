@@ -18,6 +18,7 @@ import {
 import { path } from "./folder.js";
 import { freeFunctions } from "./free-functions.js";
 import type { Calls } from "./methods.js";
+import { signals } from "./signals.js";
 
 const v = (): Tensor<"f32"> => tensor([1, 2, 3]);
 const m = (): Tensor<"f32"> => tensor([[2, 1], [1, 2]]); // biome-ignore format: a matrix
@@ -232,5 +233,6 @@ export const functions: Calls = {
   ...randomNumbers,
   ...files,
   ...spaces,
+  ...signals,
   ...freeFunctions,
 };
