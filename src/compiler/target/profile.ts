@@ -65,7 +65,7 @@ export interface SplitProfile {
 }
 
 /** How Fourier transforms use a device (routines/fft/). */
-export interface FftProfile {
+interface FftProfile {
   /** The largest butterfly: its complex numbers are in registers. */
   readonly largestRadix: number;
   /** Lanes of a workgroup that keep a multiprocessor busy, and the most that are worth their barriers. */
