@@ -115,6 +115,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   "random/rejection.js": (f, { key, x }) => f.firstAccepted(key, 2, 1, () => x.greater(1)),
   "random/stirling.js": (f, { x }) => f.stirlingSeries(x),
   "random/uniform.js": (f, { key }) => [f.uniform(key, [2]), f.bernoulli(key), f.randint(key, [2], 0, 9)],
+  "linalg/arguments.js": (f, { m }) => f.adjointOf(m),
+  "linalg/lu.js": (f, { m }) => [f.solve(m, m), f.det(m), f.lu(m).p],
   "linalg/triangular.js": (f, { m }) => [f.cholesky(m), f.triangularSolve(m, m, { left: false })],
   "bayes/distributions/student-t.js": (f, { key }) => f.studentT(3, 0, 1).distribution.sample(key, [2]),
   "bayes/distributions/lkj-cholesky.js": (f, { key }) => f.lkjCholesky(3).distribution.sample(key, [2]),

@@ -3,7 +3,7 @@
  *
  * Operands of elementwise functions have one shape and dtype; a number stands for itself everywhere.
  */
-import { type DType, isFloat, isNarrowFloat } from "../core/dtype.js";
+import { type DType, isComplex, isFloat, isNarrowFloat } from "../core/dtype.js";
 import { type Shape, sizeOf } from "../core/shape.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "./build.js";
 import type { Node } from "./node.js";
@@ -175,6 +175,12 @@ export function transposed(x: Node): Node {
   );
 }
 
+/** The complex conjugate; real numbers as they are. */
+export const conjugate = (x: Node): Node => (isComplex(x.dtype) ? conj(x) : x);
+
+/** The conjugate transpose of the last two axes. */
+export const adjoint = (x: Node): Node => conjugate(transposed(x));
+
 /** 0, 1, 2 … along one axis of a shape (i32), the same along the others. */
 export function counting(shape: Shape, axis: number, like: Node): Node {
   const line = makeNode(iotaPrimitive, [], { shape: [shape[axis]], dtype: "i32" }, like.device);
@@ -268,4 +274,12 @@ export function lowerPart(x: Node, diagonal = 1): Node {
   const [row, column] = [counting(x.shape, rank - 2, x), counting(x.shape, rank - 1, x)];
   const below = where(greater(row, column), x, 0);
   return diagonal === 0 ? below : where(equal(row, column), diagonal === 1 ? x : mul(x, diagonal), below);
+}
+
+/** The same matrices, without the imaginary parts on their diagonals. */
+export function withRealDiagonal(x: Node): Node {
+  if (!isComplex(x.dtype)) return x;
+  const rank = x.shape.length;
+  const isDiagonal = equal(counting(x.shape, rank - 2, x), counting(x.shape, rank - 1, x));
+  return where(isDiagonal, castNode(real(x), x.dtype), x);
 }

@@ -108,6 +108,11 @@ export interface ReducePrimitive extends Common {
 /** Computed by hand-written kernels, which the compiler finds by name: sorting, scans, scattering. */
 export interface RoutinePrimitive extends Common {
   readonly kind: "routine";
+  /**
+   * Its kernels take complex numbers as they lie in memory: complex inputs and results have a last axis of two more, real and
+   * imaginary part, and `isComplex` is among the params (compiler/rewrite/complex.ts).
+   */
+  readonly takesComplex?: true;
   /** Its definition by other primitives, where it has one: for functions inside larger kernels, which run no routines. */
   expand?(g: GraphOps, node: Node, inputs: readonly Node[]): Node | readonly Node[];
 }

@@ -1,2 +1,14 @@
 /** Linear algebra: `import { linalg } from "pumice"`. */
-export { cholesky, type TriangularSolveOptions, triangularSolve } from "./triangular.js";
+export {
+  det,
+  inv,
+  type LuFactor,
+  type LuMatrices,
+  lu,
+  luFactor,
+  luSolve,
+  type SignAndLog,
+  slogdet,
+  solve,
+} from "./lu.js";
+export { cholesky, choSolve, type TriangularSolveOptions, triangularSolve } from "./triangular.js";

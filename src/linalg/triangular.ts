@@ -2,38 +2,14 @@
 
 import { checkOptions, type OptionKinds } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
-import { DTYPES, type DType } from "../core/dtype.js";
-import { DTypeError, ShapeError } from "../core/errors.js";
-import { promote } from "../core/promotion.js";
-import { broadcastShapes, formatShape } from "../core/shape.js";
-import {
-  checkOneDevice,
-  checkTensor,
-  choleskyFactor,
-  type FloatOf,
-  type MeetingOf,
-  solvedLower,
-  type Tensor,
-} from "../tensor/index.js";
-
-/** The dtype the work is done in: integers become f32, and so do f16 and bf16 on the way. */
-function floatDTypes(operation: string, dtype: DType): { readonly work: "f32" | "f64"; readonly result: DType } {
-  const { kind } = DTYPES[dtype];
-  if (kind === "complex") throw new DTypeError(`linalg.${operation}: takes real numbers, not ${dtype}.`);
-  return { work: dtype === "f64" ? "f64" : "f32", result: kind === "float" ? dtype : "f32" };
-}
-
-function checkSquare(operation: string, a: Tensor): void {
-  checkTensor(`linalg.${operation}`, "the matrix", a);
-  if (a.rank >= 2 && a.shape.at(-1) === a.shape.at(-2)) return;
-  throw new ShapeError(
-    `linalg.${operation}: ${formatShape(a.shape)} are no square matrices; the last two axes are equal.`,
-  );
-}
+import type { DType } from "../core/dtype.js";
+import { choleskyFactor, type FloatOf, type MeetingOf, solvedLower, type Tensor } from "../tensor/index.js";
+import { adjointOf, checkSquare, equations, workDTypes } from "./arguments.js";
 
 /**
- * The lower triangular L with L·Lᵀ = a, for symmetric positive definite a, of which only the lower half is read; with
- * `upper` its transpose. Where a matrix is not positive definite, its factor is NaN from the first impossible column on.
+ * The lower triangular L with L·Lᴴ = a, for Hermitian (or real symmetric) positive definite a, of which only the lower half is
+ * read; with `upper` its conjugate transpose. Where a matrix is not positive definite, its factor is NaN from the first
+ * impossible column on; `linalg.check` says which.
  */
 export function cholesky<D extends DType>(
   a: Tensor<D>,
@@ -42,9 +18,9 @@ export function cholesky<D extends DType>(
   checkCount("linalg.cholesky", 2, arguments);
   checkOptions("linalg.cholesky", options, { upper: "flag" });
   checkSquare("cholesky", a);
-  const { work, result } = floatDTypes("cholesky", a.dtype);
+  const { work, result } = workDTypes(a.dtype);
   const factor = choleskyFactor(a.cast(work)).cast(result);
-  return (options.upper ? factor.mT : factor) as Tensor<FloatOf<D>>;
+  return (options.upper ? adjointOf(factor) : factor) as Tensor<FloatOf<D>>;
 }
 
 /** Options of `triangularSolve`. */
@@ -71,29 +47,32 @@ export function triangularSolve<D extends DType, E extends DType>(
   checkCount("linalg.triangularSolve", 3, arguments);
   checkOptions("linalg.triangularSolve", options, SOLVE);
   checkSquare("triangularSolve", a);
-  checkTensor("linalg.triangularSolve", "the right side", b);
-  checkOneDevice("linalg.triangularSolve", [a.node, b.node]);
   const { lower = true, transposed = false, unitDiagonal = false, left = true } = options;
-  const isVector = b.rank === 1;
-  const n = a.shape.at(-1) as number;
-  const sides = isVector ? b.expandDims(left ? 1 : 0) : b;
-  if (sides.rank < 2 || sides.shape.at(left ? -2 : -1) !== n) {
-    throw new ShapeError(
-      `linalg.triangularSolve: matrices of ${formatShape(a.shape)} and right sides of ${formatShape(b.shape)}; ` +
-        `b has ${n} ${left ? "rows" : "columns"}, or is a vector of ${n}.`,
-    );
-  }
-  const { work, result } = floatDTypes("triangularSolve", promote(a.dtype, b.dtype));
-  // x·a = b is aᵀ·xᵀ = bᵀ, and an upper matrix with both axes reversed is a lower one.
+  const given = equations("triangularSolve", a, b, left);
+  // x·a = b is aᵀ·xᵀ = bᵀ.
   const isTransposed = transposed !== !left;
-  const matrix = isTransposed ? a.mT : a;
-  const isLower = lower !== isTransposed;
-  const facing = (x: Tensor, axes: readonly number[]) => (isLower ? x : x.flip(axes));
-  const rows = left ? sides : sides.mT;
-  const batch = broadcastShapes("linalg.triangularSolve", matrix.shape.slice(0, -2), rows.shape.slice(0, -2));
-  const spread = (x: Tensor) => x.cast(work).broadcastTo([...batch, ...x.shape.slice(-2)]);
-  const solved = solvedLower(facing(spread(matrix), [-2, -1]), facing(spread(rows), [-2]), unitDiagonal);
-  const solution = facing(solved, [-2]).cast(result);
-  const x = left ? solution : solution.mT;
-  return (isVector ? x.squeeze(left ? -1 : -2) : x) as Tensor<FloatOf<MeetingOf<D, E>>>;
+  const matrix = isTransposed ? given.a.mT : given.a;
+  const x = solvedTriangle(matrix, left ? given.b : given.b.mT, lower !== isTransposed, unitDiagonal);
+  return given.finish(left ? x : x.mT) as Tensor<FloatOf<MeetingOf<D, E>>>;
+}
+
+/** X with A·X = B, batches alike: an upper matrix with both axes reversed is a lower one. */
+function solvedTriangle(a: Tensor, b: Tensor, isLower: boolean, isUnit: boolean): Tensor {
+  if (isLower) return solvedLower(a, b, isUnit);
+  return solvedLower(a.flip([-2, -1]), b.flip([-2]), isUnit).flip([-2]);
+}
+
+/** x with a·x = b, from the lower Cholesky factor of a, or with `upper` from the upper one. Leading axes broadcast. */
+export function choSolve<D extends DType, E extends DType>(
+  factor: Tensor<D>,
+  b: Tensor<E>,
+  options: { readonly upper?: boolean } = {},
+): Tensor<FloatOf<MeetingOf<D, E>>> {
+  checkCount("linalg.choSolve", 3, arguments);
+  checkOptions("linalg.choSolve", options, { upper: "flag" });
+  checkSquare("choSolve", factor, "the factor");
+  const given = equations("choSolve", factor, b);
+  const l = options.upper ? adjointOf(given.a) : given.a;
+  const x = solvedTriangle(adjointOf(l), solvedLower(l, given.b, false), false, false);
+  return given.finish(x) as Tensor<FloatOf<MeetingOf<D, E>>>;
 }

@@ -653,4 +653,20 @@ add("triangularSolve of batches that broadcast", [triangular([2, 1], 2), floats(
   linalg.triangularSolve(a, b),
 );
 
+add("choSolve", [positiveDefinite([], 3), floats([3, 2])], (a, b) => linalg.choSolve(linalg.cholesky(a), b));
+add("solve", [positiveDefinite([], 3), floats([3, 2])], (a, b) => linalg.solve(a, b), everywhere);
+add("solve of a vector", [positiveDefinite([2], 3), floats([3])], (a, b) => linalg.solve(a, b));
+add("inv", [positiveDefinite([2], 3)], (a) => linalg.inv(a), everywhere);
+add("det", [positiveDefinite([2], 3)], (a) => linalg.det(a), everywhere);
+add("det by factors", [positiveDefinite([2], 4)], (a) => linalg.det(a));
+add("slogdet", [positiveDefinite([2], 3)], (a) => linalg.slogdet(a).logAbsDet, everywhere);
+add("lu", [floats([4, 4], -2, 2)], (a) => Object.values(linalg.lu(a)).slice(1));
+add("lu of a tall matrix", [floats([5, 3], -2, 2)], (a) => linalg.luFactor(a).lu);
+add("lu of a wide matrix", [floats([2, 3, 5], -2, 2)], (a) => linalg.luFactor(a).lu);
+for (const transposed of [false, true]) {
+  add(`luSolve${transposed ? ", transposed" : ""}`, [floats([3, 3], 1, 2), floats([3, 2])], (a, b) =>
+    linalg.luSolve(linalg.luFactor(a), b, { transposed }),
+  );
+}
+
 export const operationCases: readonly OperationCase[] = list;

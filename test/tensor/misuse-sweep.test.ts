@@ -263,6 +263,14 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
     square(),
     { lower: true, transposed: false, unitDiagonal: false, left: true },
   ],
+  "linalg.choSolve": () => [square(), square(), { upper: false }],
+  "linalg.lu": () => [square()],
+  "linalg.luFactor": () => [square()],
+  "linalg.luSolve": () => [linalg.luFactor(square()), square(), { transposed: true }],
+  "linalg.solve": () => [square(), square()],
+  "linalg.inv": () => [square()],
+  "linalg.det": () => [square()],
+  "linalg.slogdet": () => [square()],
 };
 
 /** Methods as functions: the receiver is the first argument. */
@@ -272,9 +280,9 @@ const OF_METHODS: Readonly<Record<string, () => Args>> = Object.fromEntries(
     .map(([name, right]) => [name, () => [(RECEIVERS[name] ?? x)(), ...right()]]),
 );
 
-/** Exported, and not about tensors given by users, or tested in test/transforms and test/io. */
+/** Exported, and not about tensors given by users, or tested in test/transforms, test/io and test/tensor/tune.test.ts. */
 const ELSEWHERE = new Set([
-  ...["version", "newAxis", "defaultDevice", "devices", "profile", "io", "tree", "Tensor", "random", "linalg"],
+  ...["version", "newAxis", "defaultDevice", "devices", "profile", "tune", "io", "tree", "Tensor", "random", "linalg"],
   ...["associativeScan", "cond", "forLoop", "scan", "switchCase", "whileLoop", "checkpoint", "customGradient", "grad"],
   ...["jvp", "linearize", "stopGradient", "valueAndGrad", "vjp", "jit", "hessian", "hvp", "jacobian", "vmap"],
 ]);

@@ -291,7 +291,7 @@ export class Lowering extends KernelScope {
   }
 
   /** The element that a total is. Sums and products of narrow dtypes are made in 32 bits, and cut or rounded here. */
-  private reduced({ node: { dtype }, op }: Reduction, total: Value): Element {
+  reduced({ node: { dtype }, op }: Reduction, total: Value): Element {
     const { isExact } = reductionOf(op);
     return { dtype, value: isExact ? total : rounded(this.k, dtype, wrap(this.k, dtype, total)) };
   }

@@ -11,7 +11,7 @@ import { UnsupportedError } from "../../core/errors.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "../../graph/build.js";
 import { Node, pendingInOrder } from "../../graph/node.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../../graph/primitive.js";
-import { part } from "../../graph/primitives/bundle.js";
+import { type Output, part } from "../../graph/primitives/bundle.js";
 import { byDoubling, type CumulateOp, cumulate, runningTotal } from "../../graph/primitives/cumulate.js";
 import { dot } from "../../graph/primitives/dot.js";
 import * as E from "../../graph/primitives/elementwise.js";
@@ -52,7 +52,7 @@ function memoryBehind({ params, inputs: [re] }: Node): Node | null {
 }
 
 /** A complex node as it lies in memory. What only changes the order of axes or their number is done there. */
-function memoryOfComplex(node: Node): Node {
+export function memoryOfComplex(node: Node): Node {
   const path: Node[] = [];
   let source = node;
   while (source.primitive === reshape || source.primitive === permute) {
@@ -84,8 +84,10 @@ export function isExpandedComplex({ primitive, params, inputs }: Node): boolean 
   if (!inputs.some((input) => isComplex(input.dtype))) return false;
   if (primitive.kind === "reduce") return reductionOf(primitive.op).complex === "halves";
   if (primitive === cumulate) return runningTotal(params.op as CumulateOp).complex === "halves";
-  return primitive === scan || primitive === whileLoop || primitive === dot;
+  return primitive === scan || primitive === whileLoop || primitive === dot || takesMemory(primitive);
 }
+
+const takesMemory = (primitive: Primitive): boolean => primitive.kind === "routine" && primitive.takesComplex === true;
 
 /** Operations that need more than a rule for each part (products, loops, running totals); null for all others. */
 export function expandComplex({ primitive, params, shape, dtype, device }: Node, inputs: readonly Node[]): Node | null {
@@ -98,12 +100,30 @@ export function expandComplex({ primitive, params, shape, dtype, device }: Node,
     return owned(new Node(primitive, params, given, shape, dtype, device));
   }
   if (primitive === dot) return matrixProduct(inputs[0], inputs[1]);
+  if (takesMemory(primitive)) return routineInMemory(primitive, params, inputs, { shape, dtype });
   if (primitive.kind === "reduce") {
     const entry = reductionOf(primitive.op);
     return entry.complex === "halves" ? reducedByHalves(entry, inputs[0], params.axes as readonly number[]) : null;
   }
   if (primitive !== cumulate) return null;
   return runningTotal(params.op as CumulateOp).complex === "halves" ? byDoubling(g, { params, inputs }) : null;
+}
+
+/** A routine of complex numbers as they lie in memory; its results too. */
+function routineInMemory(
+  primitive: Primitive,
+  { outputs, ...params }: Params,
+  inputs: readonly Node[],
+  result: Output,
+): Node {
+  const inMemory = ({ shape, dtype }: Output): Output =>
+    isComplex(dtype) ? { shape: [...shape, 2], dtype: realDType(dtype) } : { shape, dtype };
+  const given = inputs.map((input) => (isComplex(input.dtype) ? memoryOfComplex(input) : input));
+  const [{ device }] = inputs;
+  const several = outputs === undefined ? {} : { outputs: (outputs as readonly Output[]).map(inMemory) };
+  const { shape, dtype } = inMemory(result);
+  const node = owned(new Node(primitive, { ...params, ...several, isComplex: true }, given, shape, dtype, device));
+  return isComplex(result.dtype) ? complexOfMemory(node) : node;
 }
 
 /**

@@ -10,6 +10,7 @@ import { stopped, variable } from "../../graph/primitives/movement.js";
 import { g } from "../../graph/vocabulary.js";
 import { isExpandedAttention } from "../routines/attention/plan.js";
 import type { TileProfile } from "../target/tile-profile.js";
+import { inBlocks, isBlocked } from "./blocked.js";
 import { branched, isWorthBranching } from "./branching.js";
 import { isExpandedComplex } from "./complex.js";
 import { type Replacement, rewriteNodes } from "./rewriter.js";
@@ -21,6 +22,7 @@ export function expandComposites(roots: readonly Node[], copies: Map<Node, Node>
     if (primitive.kind === "routine" && primitive.expand && isExpandedAttention(node, tiles)) {
       return primitive.expand(g, node, inputs);
     }
+    if (isBlocked(node, tiles)) return inBlocks(node, inputs, tiles);
     if (node.primitive === choice && tiles.kind !== "none" && isWorthBranching(node)) return branched(node, inputs);
     return (
       (isMarker(node.primitive) ? inputs[0] : simpler(node, inputs[0])) ??
@@ -29,7 +31,7 @@ export function expandComposites(roots: readonly Node[], copies: Map<Node, Node>
   };
   let copied = rewriteNodes(roots, copies, expand);
   // An expansion may hold composites again, and operations on complex numbers that are expanded.
-  const isLeft = (node: Node) => isExpanded(node.primitive) || isExpandedComplex(node);
+  const isLeft = (node: Node) => isExpanded(node.primitive) || isExpandedComplex(node) || isBlocked(node, tiles);
   while (pendingInOrder(copied).some(isLeft)) {
     copied = rewriteNodes(copied, new Map(), expand);
   }

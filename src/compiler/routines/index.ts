@@ -4,11 +4,13 @@ import type { Routine } from "../target/routine.js";
 import { attentionGradientRoutine, attentionRoutine } from "./attention/attention.js";
 import { cumulateRoutine } from "./cumulate.js";
 import { joinRoutine } from "./join.js";
+import { choleskyRoutine } from "./linalg/cholesky.js";
+import { luRoutine } from "./linalg/lu.js";
+import { solveLowerRoutine } from "./linalg/solve-lower.js";
 import { scatterRoutine } from "./scatter.js";
 import { argsortAtRoutine } from "./select.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
 import { sortRowsRoutine } from "./sort-rows.js";
-import { choleskyRoutine, solveLowerRoutine } from "./triangular.js";
 
 export const routines: Readonly<Record<string, Routine>> = {
   cholesky: choleskyRoutine,
@@ -19,6 +21,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   argsortAt: argsortAtRoutine,
   cumulate: cumulateRoutine,
   join: joinRoutine,
+  lu: luRoutine,
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
   sortRows: sortRowsRoutine,

@@ -57,6 +57,8 @@ export interface FusedProduct {
   readonly dot: Node;
   /** From its first user to the result: each has as many elements, perhaps at other places. */
   readonly path: readonly Node[];
+  /** The result is reduced from the rows of the product, by these reductions (row-products.ts). */
+  readonly reductions?: ReadonlySet<Node>;
 }
 
 export interface LoweredKernel {

@@ -16,6 +16,7 @@ import type { Group } from "./group.js";
 import { cutsForLoads } from "./load-limit.js";
 import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./product-fusion.js";
 import { chooseLanes, chooseRows, rowsTogether, tilingFor } from "./row-mapping.js";
+import { rowProduct } from "./row-products.js";
 import { type Cluster, joinSiblings, type Member } from "./siblings.js";
 import { statementsOf } from "./statement-counts.js";
 import {
@@ -150,7 +151,7 @@ interface Stores {
 function groupOf(result: Node, stores: Stores, profile: TargetProfile): Group {
   const { storeApart, isLoaded } = stores;
   const survey = surveyAfterCuts(result, stores, profile);
-  const product = fusedProduct(result, survey);
+  const product = fusedProduct(result, survey) ?? rowProduct(result, survey, profile.tiles);
   if (product) {
     const rowAxes = result.shape.map((_, axis) => axis);
     const tiling = tilingFor(1, profile, false);
@@ -177,7 +178,7 @@ function surveyAfterCuts(result: Node, { store, storeApart, endOf, isLoaded }: S
       () => (survey.statements > profile.maxStatements ? frontier(survey, profile) : []),
       () => costlyAgain(survey, result),
     );
-    const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey);
+    const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey, profile);
     if (cuts.length + apart.length === 0) return survey;
     for (const node of cuts) store(node);
     for (const node of apart) storeApart(node, result);
@@ -214,12 +215,13 @@ function firstOf(...lists: readonly (() => readonly Node[])[]): readonly Node[] 
   return [];
 }
 
-/** In a group with a fused product: the other products and the reductions, which tiles cannot compute. */
-function apartFromProduct(result: Node, survey: Survey): Node[] {
+/** In a group with a fused product: the other products and the reductions that its tiles cannot compute. */
+function apartFromProduct(result: Node, survey: Survey, { tiles }: TargetProfile): Node[] {
   if (survey.products.length === 0) return [];
-  const fused = fusedProduct(result, survey);
+  const fused = fusedProduct(result, survey) ?? rowProduct(result, survey, tiles);
   const products = survey.products.filter((node) => node !== fused?.dot);
-  return fused ? [...products, ...survey.reductions.map(({ node }) => node)] : products;
+  const reductions = survey.reductions.map(({ node }) => node).filter((node) => !fused?.reductions?.has(node));
+  return fused ? [...products, ...reductions] : products;
 }
 
 /** Whether the group of a result loads a node, and does not compute it. */

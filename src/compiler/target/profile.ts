@@ -46,6 +46,8 @@ export interface TargetProfile {
   readonly tiles: TileProfile;
   /** Rules for sorting rows. */
   readonly sort: SortProfile;
+  /** Bytes of a product that is kept whole although rows are only selected from it (rewrite/row-bands.ts). */
+  readonly bandBytes: number;
 }
 
 /** Rules for reductions in two steps (rewrite/split-reductions.ts). */
@@ -105,6 +107,7 @@ export const gpuProfile: TargetProfile = {
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
   // On an H200 a single row of 4096 takes as long either way; with many rows the radix sort takes a quarter of the time.
   sort: { digitsFrom: 4096, lanes: 256, sharedBytes: 16384 },
+  bandBytes: 1 << 28,
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
@@ -131,4 +134,5 @@ export const cpuProfile: TargetProfile = {
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastExtent: 65536 },
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
   sort: { digitsFrom: 512, lanes: 1, sharedBytes: 0 },
+  bandBytes: 1 << 28,
 };

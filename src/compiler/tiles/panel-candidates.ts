@@ -1,6 +1,8 @@
 /** Candidates for products on a CPU: tiles of panels that a thread packs for its vectors and caches (panel-product.ts). */
+
+import { wideBytes } from "../target/shared-tile.js";
 import type { TileProfile } from "../target/tile-profile.js";
-import { type Candidate, type ProductShape, wideBytes } from "./product-shape.js";
+import type { Candidate, ProductShape } from "./product-shape.js";
 
 /** Most rows, columns and depth of a tile, and most numbers in its operands and sums: 320 KiB of a core's cache. */
 const PANEL_SIDE = 256;

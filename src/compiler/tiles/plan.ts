@@ -45,7 +45,7 @@ function chosenPlan(shape: ProductShape, profile: TileProfile): ProductPlan | nu
 }
 
 /** The tiling with the least estimated time. */
-export function ruleTiling(shape: ProductShape, profile: TileProfile): Tiling | null {
+function ruleTiling(shape: ProductShape, profile: TileProfile): Tiling | null {
   const known = knownCandidates(shape, profile);
   if (known.length === 0) return null;
   const { tile, length } = known.reduce((x, y) => (y.estimate < x.estimate ? y : x));

@@ -1,5 +1,5 @@
 /** Products of matrices as the choice of tiles sees them: their shape, the plan of one, and candidates for a plan. */
-import { DTYPES, type DType } from "../../core/dtype.js";
+import type { DType } from "../../core/dtype.js";
 import type { MatmulPrecision } from "../../graph/product-precision.js";
 import type { Tile } from "../target/tile-profile.js";
 
@@ -31,9 +31,6 @@ export interface Candidate extends Tiling {
   /** Whether the constants of its estimate were measured: the rule chooses among these. */
   readonly isKnown: boolean;
 }
-
-/** Bytes of the type in which a dtype is computed. */
-export const wideBytes = (dtype: DType): number => Math.max(4, DTYPES[dtype].bytes);
 
 /** Extents up to this one are classes of their own: they decide how a tile fits. */
 const EXACT = 64;

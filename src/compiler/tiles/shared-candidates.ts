@@ -1,19 +1,11 @@
 /** Candidates for products in shared memory: tiles of plain lanes (shared-product.ts). */
+import { lanesOf, sharedBytesOf, wideBytes } from "../target/shared-tile.js";
 import type { SharedTile, TileProfile } from "../target/tile-profile.js";
 import { familyOf } from "./families.js";
-import { type Candidate, type ProductShape, wideBytes } from "./product-shape.js";
+import type { Candidate, ProductShape } from "./product-shape.js";
 import { candidatesIn, type TileVariant } from "./workgroup-cost.js";
 
 type SharedVariant = TileVariant<SharedTile>;
-
-export const lanesOf = ({ rows, columns, perLane }: SharedTile): number => (rows / perLane[0]) * (columns / perLane[1]);
-
-/** Elements from one row of a tile to the next: a multiple of a vector, and rows begin in different banks. */
-export const pitchOf = (extent: number): number => extent + 4;
-
-/** @internal for tests: a tile must fit the shared memory that the profile states */
-export const sharedBytesOf = ({ rows, columns, depth, buffers }: SharedTile, bytes: number): number =>
-  buffers * depth * (pitchOf(rows) + pitchOf(columns)) * bytes;
 
 const variant = (
   [rows, columns, depth]: readonly [number, number, number],

@@ -12,11 +12,11 @@ import type { Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { Lowering } from "../lower/lowering.js";
 import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
+import { lanesOf, wideBytes } from "../target/shared-tile.js";
 import type { SharedTile } from "../target/tile-profile.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
 import { storeElements } from "./product-result.js";
-import { wideBytes } from "./product-shape.js";
-import { lanesOf } from "./shared-candidates.js";
+import { storeRowResults } from "./row-results.js";
 import { Stage, type StagedOperand } from "./staged-operand.js";
 
 /** Consecutive workgroups take this many tiles of one column of tiles: those running at the same time then share operands. */
@@ -65,7 +65,8 @@ export function lowerSharedProduct(
 
   const sums = sumTiles(kernel, Math.ceil(depth / tile.depth), laneRow, laneColumn);
   const corner = [k.binary("add", firstRow, laneRow), k.binary("add", firstColumn, laneColumn)] as const;
-  storeTile(kernel, atBatch, corner, sums);
+  if (group.product?.reductions) storeRows(kernel, atBatch, [laneRow, laneColumn], firstRow, sums);
+  else storeTile(kernel, atBatch, corner, sums);
   return { kernel: k.finish(), buffers: lowering.buffers };
 }
 
@@ -181,9 +182,8 @@ function storeTile(
   const [perRow, perColumn] = tile.perLane;
   const i = (value: number) => k.constant("i32", value);
   const [rowsTogether, width] = neighbours;
-  // Lanes take fragments of neighbours in turn: between two fragments of a lane lies one of each other lane.
   const place = (base: Value, at: number, lanesAlong: number, together: number): Value =>
-    k.binary("add", base, i(Math.floor(at / together) * lanesAlong * together));
+    k.binary("add", base, i(fragmentOffset(at, lanesAlong, together)));
   const isBelow = (value: Value, extent: number) => k.compare("lt", value, i(extent));
   const both = (x: Value | null, y: Value | null) => (x && y ? k.binary("and", x, y) : (x ?? y));
   const isVector = n % width === 0;
@@ -208,4 +208,31 @@ function storeTile(
       storeElements(k, lowering, group, arithmetic, elements);
     }
   }
+}
+
+/** Where a lane's fragment begins: lanes take fragments of neighbours in turn, one of each lane beside it in between. */
+const fragmentOffset = (at: number, lanesAlong: number, together: number): number =>
+  Math.floor(at / together) * lanesAlong * together;
+
+/** Reduces the rows of the tile, which holds all their columns, and stores what is made of them. */
+function storeRows(
+  { k, lowering, group, arithmetic, tile, neighbours }: SharedKernel,
+  atBatch: IndexExpr,
+  [laneRow, laneColumn]: readonly [row: Value, column: Value],
+  firstRow: Value,
+  sums: readonly Value[],
+): void {
+  const [perRow, perColumn] = tile.perLane;
+  const i = (value: number) => k.constant("i32", value);
+  const places = (first: Value, count: number, lanesAlong: number, together: number): Value[] =>
+    Array.from({ length: count }, (_, at) =>
+      k.binary("add", first, i(fragmentOffset(at, lanesAlong, together) + (at % together))),
+    );
+  const rows = places(laneRow, perRow, tile.rows / perRow, neighbours[0]).map((inTile) => ({
+    inTile,
+    at: k.binary("add", firstRow, inTile),
+  }));
+  const columns = places(laneColumn, perColumn, tile.columns / perColumn, neighbours[1]);
+  const aside = k.binary("idiv", laneColumn, i(neighbours[1]));
+  storeRowResults(k, lowering, group, arithmetic, tile, { atBatch, rows, columns, aside, sums });
 }

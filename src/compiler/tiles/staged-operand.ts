@@ -8,9 +8,9 @@ import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Lowering } from "../lower/lowering.js";
 import { areVectors, loadStrides } from "../schedule/loads.js";
+import { pitchOf } from "../target/shared-tile.js";
 import type { SharedTile } from "../target/tile-profile.js";
 import type { ProductArithmetic } from "./arithmetic.js";
-import { pitchOf } from "./shared-candidates.js";
 
 /** One operand of the product, as its tiles are loaded. */
 export interface StagedOperand {

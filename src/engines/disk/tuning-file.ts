@@ -4,6 +4,7 @@
  * that name one of its own candidates, so a file can make products slower, never wrong. A file that is damaged or from
  * elsewhere is ignored, and `pumice doctor` says so.
  */
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../core/version.js";
 import { debug } from "../debug.js";
@@ -14,6 +15,7 @@ import { sha256 } from "./sha256.js";
 const FORMAT = "pumice tuning 1";
 const FOLDER = "tuning";
 const MAX_BYTES = 1 << 20;
+const FILE = /^[0-9a-f]{16}\.tuning$/;
 
 /** Tilings by class of product. */
 type Tilings = Readonly<Record<string, string>>;
@@ -102,3 +104,36 @@ export function tuningFile(device: string): TuningFile | null {
 
 /** Whether the user asks for a search where a product has no measured tiling: PUMICE_TUNE=1. */
 export const isTuningAsked = (): boolean => process.env.PUMICE_TUNE === "1";
+
+/** A file with measured tilings, as `pumice doctor` and `pumice tune` report it. */
+interface ListedTuning {
+  readonly path: string;
+  /** The device it is for, and how many classes of products it has; empty and 0 where it cannot be read. */
+  readonly device: string;
+  readonly count: number;
+  /** Why it is not used; null for one that is, if its device is there. */
+  readonly problem: string | null;
+}
+
+/** The files with measured tilings, whatever device they are for. */
+export function listTunings(root = cacheFolder()): ListedTuning[] {
+  if (root === null) return [];
+  const folder = new OwnFolder(join(root, FOLDER), MAX_BYTES);
+  return namesIn(folder.path).map((name) => {
+    const path = join(folder.path, name);
+    const bytes = folder.read(name);
+    const contents = bytes ? decodeTunings(bytes) : { why: "it cannot be read, or others could have written it" };
+    if ("why" in contents) return { path, device: "", count: 0, problem: contents.why };
+    const { device, version: by, tilings } = contents;
+    const problem = by === version ? null : `it is of Pumice ${by}`;
+    return { path, device, count: Object.keys(tilings).length, problem };
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => FILE.test(name));
+  } catch {
+    return [];
+  }
+}

@@ -1,40 +1,50 @@
-/** Triangular matrices: factors and solutions, computed one column or row after another. Batches are leading axes. */
+/** Triangular matrices: factors and solutions. Batches are leading axes; numbers are f32, f64, c64 or c128. */
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import type { Node } from "../node.js";
-import type { RoutinePrimitive } from "../primitive.js";
+import type { BatchedInput, RoutinePrimitive } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
 
-function checkFloats(name: string, nodes: readonly Node[]): void {
+const NUMBERS: ReadonlySet<string> = new Set(["f32", "f64", "c64", "c128"]);
+
+export function checkNumbers(name: string, nodes: readonly Node[]): void {
   for (const { dtype } of nodes) {
-    if (dtype !== "f32" && dtype !== "f64") throw new DTypeError(`${name}: takes f32 and f64, not ${dtype}.`);
+    if (!NUMBERS.has(dtype)) throw new DTypeError(`${name}: takes f32, f64, c64 and c128, not ${dtype}.`);
   }
 }
 
-/** Lower L with L·Lᵀ equal to a symmetric [.., n, n], of which the lower half is read. */
+export function checkSquares(name: string, { shape }: Node): void {
+  if (shape.length >= 2 && shape.at(-1) === shape.at(-2)) return;
+  throw new ShapeError(`${name}: [${shape}] are no square matrices.`);
+}
+
+/** All inputs with the batch as their first axis. */
+export const wholeBatch = (g: GraphOps, inputs: readonly BatchedInput[], size: number): Node[] =>
+  inputs.map(({ node, isBatched }) => (isBatched ? node : g.broadcast(node, [size, ...node.shape])));
+
+/** Lower L with L·Lᴴ equal to a Hermitian [.., n, n], of which the lower half is read, and the real part of the diagonal. */
 export const cholesky: RoutinePrimitive = {
   name: "cholesky",
   kind: "routine",
+  takesComplex: true,
   infer: ([a]) => {
-    checkFloats("cholesky", [a]);
-    if (a.shape.length < 2 || a.shape.at(-1) !== a.shape.at(-2)) {
-      throw new ShapeError(`cholesky: [${a.shape}] are no square matrices.`);
-    }
+    checkNumbers("cholesky", [a]);
+    checkSquares("cholesky", a);
     return { shape: a.shape, dtype: a.dtype };
   },
   // Murray: Differentiation of the Cholesky decomposition; 2016. Only the lower half of a is read.
   jvp: (g, l, [t]) => {
     if (!t) return null;
-    const below = g.lowerPart(t, 0);
-    const symmetric = g.add(g.lowerPart(t), g.transposed(below));
+    const symmetric = g.add(g.lowerPart(g.withRealDiagonal(t)), g.adjoint(g.lowerPart(t, 0)));
     const left = g.solveLower(l, symmetric, false);
-    const inner = g.solveLower(l, g.transposed(left), false);
+    const inner = g.solveLower(l, g.adjoint(left), false);
     return g.matmul(l, g.lowerPart(inner, 0.5));
   },
   vjp: (g, l, ct) => {
     const inner = g.lowerPart(g.matmul(g.transposed(l), g.lowerPart(ct)), 0.5);
     const left = g.solveLowerTransposed(l, inner, false);
-    const whole = g.transposed(g.solveLowerTransposed(l, g.transposed(left), false));
+    const whole = g.transposed(g.solveLowerTransposed(g.conjugate(l), g.transposed(left), false));
     // An element below the diagonal also represents its mirror image above.
-    return [g.add(g.lowerPart(whole), g.lowerPart(g.transposed(whole), 0))];
+    return [g.withRealDiagonal(g.add(g.lowerPart(whole), g.lowerPart(g.adjoint(whole), 0)))];
   },
   batch: (g, { primitive, params }, [{ node: a }]) => g.move(primitive, [a], params),
 };
@@ -43,8 +53,9 @@ export const cholesky: RoutinePrimitive = {
 export const solveLower: RoutinePrimitive = {
   name: "solveLower",
   kind: "routine",
+  takesComplex: true,
   infer: ([l, b]) => {
-    checkFloats("solveLower", [l, b]);
+    checkNumbers("solveLower", [l, b]);
     const rank = l.shape.length;
     const fits =
       rank >= 2 &&
@@ -68,8 +79,5 @@ export const solveLower: RoutinePrimitive = {
     const ofB = g.solveLowerTransposed(x.inputs[0], ct, isUnit);
     return [g.neg(g.lowerPart(g.matmul(ofB, g.transposed(x)), isUnit ? 0 : 1)), ofB];
   },
-  batch: (g, { primitive, params }, inputs, size) => {
-    const both = inputs.map(({ node, isBatched }) => (isBatched ? node : g.broadcast(node, [size, ...node.shape])));
-    return g.move(primitive, both, params);
-  },
+  batch: (g, { primitive, params }, inputs, size) => g.move(primitive, wholeBatch(g, inputs, size), params),
 };

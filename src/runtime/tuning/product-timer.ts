@@ -24,20 +24,28 @@ export interface TimedProduct {
   readonly operands: readonly [Node, Node];
 }
 
-/** The milliseconds that some work takes. */
-export type Stopwatch = (work: () => void) => number;
+export interface Stopwatch {
+  /**
+   * Milliseconds of work before the first sample of a tiling. A GPU's clock sinks while its program is compiled: without this,
+   * some tilings took three times as long on an H200.
+   */
+  readonly warmMs: number;
+  /** The milliseconds that some work takes. */
+  time(work: () => void): number;
+}
 
-const wallClock: Stopwatch = (work) => {
-  const began = performance.now();
-  work();
-  return performance.now() - began;
+const wallClock: Stopwatch = {
+  warmMs: 80,
+  time: (work) => {
+    const began = performance.now();
+    work();
+    return performance.now() - began;
+  },
 };
 
 /** Milliseconds that a sample should take, and most runs in one. */
-const SAMPLE_MS = 4;
-const MOST_RUNS = 128;
-/** Milliseconds of work before the first sample: clocks rise under load. */
-const WARM_MS = 150;
+const SAMPLE_MS = 10;
+const MOST_RUNS = 512;
 /** Elements of the result that are compared between tilings, at most. */
 const COMPARED = 4096;
 /** Numbers that are drawn; larger operands repeat them. */
@@ -55,7 +63,6 @@ export class ProductTimer<M extends EngineMemory, K extends LoadedKernel> {
   private readonly ready = new Map<string, Ready<M> | null>();
   /** The first elements of the first tiling's result: every other one must agree. */
   private expected: readonly number[] | null = null;
-  private isWarm = false;
 
   constructor(
     private readonly engine: Engine<M, K>,
@@ -76,7 +83,7 @@ export class ProductTimer<M extends EngineMemory, K extends LoadedKernel> {
     const known = this.ready.get(name);
     const ready = known === undefined ? this.prepare(tiling, name) : known;
     if (known === undefined) this.ready.set(name, ready);
-    return ready && this.stopwatch(() => this.run(ready.program)) / ready.runs;
+    return ready && this.stopwatch.time(() => this.run(ready.program)) / ready.runs;
   }
 
   dispose(): void {
@@ -95,13 +102,7 @@ export class ProductTimer<M extends EngineMemory, K extends LoadedKernel> {
         return null;
       }
       this.expected ??= result;
-      this.warmUp(once);
-      const took = Math.max(
-        this.stopwatch(() => this.run(once)),
-        1e-3,
-      );
-      const runs = Math.max(1, Math.min(MOST_RUNS, Math.round(SAMPLE_MS / took)));
-      return { program: runs === 1 ? once : record(runs), runs };
+      return this.warm({ program: once, runs: 1 }, record);
     } catch (error) {
       if (error instanceof DeviceLostError) throw error;
       debug(1, () => `tuning: ${name} is left out: ${(error as Error).message}`);
@@ -146,15 +147,21 @@ export class ProductTimer<M extends EngineMemory, K extends LoadedKernel> {
     return Array.from({ length: data.length }, (_, i) => Number(elementAt(data, dtype, i)));
   }
 
-  private warmUp(program: RecordedProgram<M>): void {
-    if (this.isWarm) return;
-    this.isWarm = true;
-    // By a clock of its own: a test's stopwatch may stand still.
-    for (let spent = 0; spent < WARM_MS; )
-      spent += Math.max(
-        wallClock(() => this.run(program)),
-        1,
-      );
+  /** A program with as many runs as a sample takes, run until the device's clock has risen. */
+  private warm(first: Ready<M>, record: (times: number) => RecordedProgram<M>): Ready<M> {
+    let ready = first;
+    // Twice: starting and waiting count for much of a single run.
+    for (let round = 0; round < 2; round++) {
+      const took =
+        Math.max(
+          this.stopwatch.time(() => this.run(ready.program)),
+          1e-3,
+        ) / ready.runs;
+      const runs = Math.max(1, Math.min(MOST_RUNS, Math.round(SAMPLE_MS / took)));
+      if (runs > ready.runs) ready = { program: record(runs), runs };
+    }
+    for (let spent = 0; spent < this.stopwatch.warmMs; ) spent += wallClock.time(() => this.run(ready.program));
+    return ready;
   }
 
   /** An operand with memory of its own: its rearrangement, the leaf behind it, and drawn numbers. */

@@ -4,7 +4,7 @@
  */
 import type { TileProfile } from "../../compiler/target/tile-profile.js";
 import { allCandidates } from "../../compiler/tiles/candidates.js";
-import { planProduct, ruleTiling } from "../../compiler/tiles/plan.js";
+import { planProduct } from "../../compiler/tiles/plan.js";
 import { describeTiling, type ProductShape, shapeClass, type Tiling } from "../../compiler/tiles/product-shape.js";
 
 /** What a search found for a class of products. */
@@ -32,9 +32,9 @@ const LAST_ROUNDS = 5;
 /** A tiling replaces the one before only if it gains more than repeats differ. */
 const GAIN = 0.98;
 
-/** Null where there is nothing to choose, or the device cannot run even what it uses now. */
+/** Null where there is nothing to choose, as for a product too small for tiles, or the device cannot run even what it uses now. */
 export function searchTiling(shape: ProductShape, profile: TileProfile, sample: Sample): Finding | null {
-  const present = planProduct(shape, profile) ?? ruleTiling(shape, profile);
+  const present = planProduct(shape, profile);
   if (!present) return null;
   const nameOf = (tiling: Tiling) => describeTiling(tiling, shape.k);
   const before = nameOf(present);

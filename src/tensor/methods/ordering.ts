@@ -160,7 +160,7 @@ function firstPositions(x: Tensor, count: number, options: { axis: number; desce
     return order.at(...x.shape.map((_, i) => (i === axis ? (`0:${count}` as const) : ":"))) as Tensor<"i32">;
   }
   const ranks = Array.from({ length: count }, (_, rank) => rank);
-  return positionsAt("topK", x.moveAxis(axis, -1), ranks, descending).moveAxis(-1, axis) as Tensor<"i32">;
+  return withLastAt(positionsAt("topK", withLast(x, axis), ranks, descending), axis) as Tensor<"i32">;
 }
 
 /** The positions along the last axis that sorting puts at these ranks, which rise. */

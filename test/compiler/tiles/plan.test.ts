@@ -1,10 +1,9 @@
 /** Which tile a product is computed in: a pure choice, by shape and by what the target can do. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { lanesOf, sharedBytesOf, wideBytes } from "../../../src/compiler/target/shared-tile.js";
 import type { PanelTile, SharedTile, TileProfile } from "../../../src/compiler/target/tile-profile.js";
 import { planProduct } from "../../../src/compiler/tiles/plan.js";
-import { wideBytes } from "../../../src/compiler/tiles/product-shape.js";
-import { lanesOf, sharedBytesOf } from "../../../src/compiler/tiles/shared-candidates.js";
 import type { DType } from "../../../src/core/dtype.js";
 
 const gpu: TileProfile = { kind: "shared", sharedBytes: 49152, maxLanes: 1024, units: 128 };

@@ -4,8 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { sharedBytesOf } from "../../../src/compiler/target/shared-tile.js";
 import type { MatrixTile, SharedTile, Tile } from "../../../src/compiler/target/tile-profile.js";
-import { SHARED_VARIANTS, sharedBytesOf } from "../../../src/compiler/tiles/shared-candidates.js";
+import { SHARED_VARIANTS } from "../../../src/compiler/tiles/shared-candidates.js";
 import { castScalar } from "../../../src/core/cast.js";
 import { DTYPES, type DType, isInteger } from "../../../src/core/dtype.js";
 import type { Backend } from "../../../src/runtime/backend.js";

@@ -97,6 +97,8 @@ const devices: Calls = {
   scope: () => pumice.scope(() => v().add(1)),
   setDefaultDevice: () => pumice.setDefaultDevice("cpu"),
   setMatmulPrecision: () => pumice.setMatmulPrecision("highest"),
+  tune: async (): Promise<string[]> =>
+    (await pumice.tune(["16x16x16:f32"], { device: "cpu" })).map(({ product, tiling }) => product + tiling),
   withDevice: () => pumice.withDevice("cpu", () => v()),
 };
 
@@ -183,6 +185,14 @@ class Pair {
 
 const spaces: Calls = {
   "linalg.cholesky": () => linalg.cholesky(m(), { upper: true }),
+  "linalg.choSolve": () => linalg.choSolve(linalg.cholesky(m()), m(), { upper: false }),
+  "linalg.lu": () => linalg.lu(m()).p,
+  "linalg.luFactor": () => linalg.luFactor(m()).pivots,
+  "linalg.luSolve": () => linalg.luSolve(linalg.luFactor(m()), m(), { transposed: true }),
+  "linalg.solve": () => linalg.solve(m(), m()),
+  "linalg.inv": () => linalg.inv(m()),
+  "linalg.det": () => linalg.det(m()),
+  "linalg.slogdet": () => linalg.slogdet(m()).logAbsDet,
   "linalg.triangularSolve": () => linalg.triangularSolve(m(), m(), { lower: true, transposed: true }),
   "tree.map": () => tree.map((x) => x.add(1), { a: v() }).a.add(1),
   "tree.flatten": () => tree.flatten({ a: v() }).leaves[0],

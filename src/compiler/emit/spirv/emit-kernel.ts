@@ -12,7 +12,7 @@ import type { ModuleOptions } from "../../../spirv/module-values.js";
 import type { Ref } from "../../../spirv/ref.js";
 import type { VectorType } from "../../../spirv/types.js";
 import type { Value } from "../../../spirv/value.js";
-import { type IRType, type Kernel, MAX_I32 } from "../../ir/ir.js";
+import { type IRType, innerLists, type Kernel, MAX_I32, type Statement } from "../../ir/ir.js";
 import { stepsWithin } from "../../ir/loop-rounds.js";
 import { surveyAccesses } from "./accesses.js";
 import type { Lanes } from "./combine-lanes.js";
@@ -40,6 +40,17 @@ export interface EmissionOptions {
   readonly maxLoopRounds?: number;
   /** In kernels of more statements the driver is told not to unroll loops, which could take it minutes. */
   readonly maxUnrolledSize?: number;
+}
+
+/** Loops in loops in loops: a driver that unrolls all of them takes minutes, however short they are. */
+const MOST_NESTED = 2;
+
+/** Whether a driver that unrolls loops takes long over a kernel. */
+function isLongUnrolled({ size, body }: Kernel, maxUnrolledSize = Infinity): boolean {
+  if (maxUnrolledSize === Infinity) return false;
+  const nesting = (statements: readonly Statement[]): number =>
+    Math.max(0, ...statements.map((s) => (s.kind === "loop" ? 1 : 0) + nesting(innerLists(s).flat())));
+  return size > maxUnrolledSize || nesting(body) > MOST_NESTED;
 }
 
 /** The vector accesses of a kernel. */
@@ -80,7 +91,7 @@ export function emitSpirv(kernel: Kernel, options: EmissionOptions = {}): Uint32
       const zeros = options.isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
       const loops = {
         steps: stepsWithin(kernel, maxLoopRounds),
-        ...(kernel.size > (options.maxUnrolledSize ?? Infinity) ? { unroll: false } : {}),
+        ...(isLongUnrolled(kernel, options.maxUnrolledSize) ? { unroll: false } : {}),
       };
       const fragments = fragmentsOf(f);
       const body = new BodyEmitter(m, f, kernel, memory, fragments, row, lanes, sharedFor, zeros, loops);

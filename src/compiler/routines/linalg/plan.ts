@@ -1,0 +1,32 @@
+/**
+ * Which matrices a single kernel factors: those that fit the memory of a workgroup, or a core's cache. Larger ones are cut
+ * into blocks, so that their bulk is products of matrices (rewrite/blocked.ts). A pure function of shape and device.
+ */
+import type { TileProfile } from "../../target/tile-profile.js";
+import { bytesOf, type NumberKind } from "./field.js";
+
+/** The order of the largest blocks, by the kind of tiles. */
+const BLOCK = { shared: 64, panels: 64, registers: 32 } as const;
+
+/** Steps of a kernel's loops that every driver takes: software ends them after 65,535 rounds of up to 16. */
+const MOST_STEPS = 1 << 18;
+
+/** Rows and columns of matrices that are factored, or solved with, by one kernel. Infinity inside larger kernels. */
+export function blockOf(kind: NumberKind, tiles: TileProfile): number {
+  if (tiles.kind === "none") return Infinity;
+  let block: number = BLOCK[tiles.kind];
+  if (tiles.kind !== "panels") while (block > 8 && block * (block + 2) * bytesOf(kind) > tiles.sharedBytes) block /= 2;
+  return block;
+}
+
+/** Columns of an LU factorisation of m rows that one kernel does. */
+export function luColumns(m: number, kind: NumberKind, tiles: TileProfile): number {
+  let columns = blockOf(kind, tiles);
+  if (tiles.kind !== "registers") return columns;
+  while (columns > 1 && m * columns * Math.max(columns, 16) > MOST_STEPS) columns /= 2;
+  return columns;
+}
+
+/** Whether lanes have the memory to share a matrix of m rows while they factor it; a core's cache always does. */
+export const isShareable = (m: number, columns: number, kind: NumberKind, { kind: tile, sharedBytes }: TileProfile) =>
+  tile === "panels" || m * ((columns | 1) * bytesOf(kind) + 4) <= sharedBytes;
