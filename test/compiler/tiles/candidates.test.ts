@@ -1,12 +1,12 @@
 /** The tilings that a product may have: what every one of them must keep to, whatever the shape and the device. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { lanesOf, sharedBytesOf, wideBytes } from "../../../src/compiler/target/shared-tile.js";
 import type { FragmentShape, Tile, TileProfile } from "../../../src/compiler/target/tile-profile.js";
 import { allCandidates, knownCandidates } from "../../../src/compiler/tiles/candidates.js";
 import { matrixLanesOf, matrixTileMemory } from "../../../src/compiler/tiles/matrix-tile-memory.js";
 import { planProduct } from "../../../src/compiler/tiles/plan.js";
-import { describeTiling, type ProductShape, wideBytes } from "../../../src/compiler/tiles/product-shape.js";
-import { lanesOf, sharedBytesOf } from "../../../src/compiler/tiles/shared-candidates.js";
+import { describeTiling, type ProductShape } from "../../../src/compiler/tiles/product-shape.js";
 
 const f16: FragmentShape = { operand: "f16", rows: 16, columns: 16, depth: 16 };
 const profiles: readonly TileProfile[] = [

@@ -1,13 +1,8 @@
 /** Classes of products, and tilings in words. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  inParts,
-  type ProductShape,
-  shapeClass,
-  tilingWords,
-  wideBytes,
-} from "../../../src/compiler/tiles/product-shape.js";
+import { wideBytes } from "../../../src/compiler/target/shared-tile.js";
+import { inParts, type ProductShape, shapeClass, tilingWords } from "../../../src/compiler/tiles/product-shape.js";
 
 const shape: ProductShape = { batch: 1, m: 4096, k: 4096, n: 4096, dtype: "f32" };
 const classOf = (changes: Partial<ProductShape> = {}) => shapeClass({ ...shape, ...changes });
