@@ -16,6 +16,7 @@ export const DTYPE_NAMES = [
   "c64", "c128",
 ] as const;
 
+/** The name of a dtype: "f32", "i64", "bool" … */
 export type DType = (typeof DTYPE_NAMES)[number];
 
 export type DTypeKind = "bool" | "uint" | "int" | "float" | "complex";
@@ -78,6 +79,7 @@ interface StorageArrays extends Omit<DataArrays, NarrowFloat | PackedDType> {
   f16: Uint16Array;
 }
 
+/** The array that `data()` gives for a dtype. */
 export type TypedArrayOf<D extends DType = DType> = DataArrays[D];
 export type StorageArrayOf<D extends DType = DType> = StorageArrays[D];
 

@@ -85,7 +85,7 @@ export function resultType(operands: readonly (DType | Scalar)[], operation = "r
   // Bigints among booleans only: the dtype of bigints is i64.
   const dtype = lowest === "i*" && operands.some((operand) => typeof operand === "bigint") ? "i64" : settle(lowest);
   if (isInteger(dtype)) {
-    for (const value of operands) if (!isDType(value)) checkFits(value, dtype, operation);
+    for (const value of operands) if (!isDType(value)) checkFits(value, dtype, typed, operation);
   }
   return dtype;
 }
@@ -137,11 +137,14 @@ export function fitsDType(value: Scalar, dtype: DType): boolean {
   return value >= min && value <= max && (typeof value === "bigint" || Number.isInteger(value));
 }
 
-function checkFits(value: Scalar, dtype: DType, operation: string): void {
+/** `hasTensor`: the dtype is that of a tensor, not of plain values alone. */
+function checkFits(value: Scalar, dtype: DType, hasTensor: boolean, operation: string): void {
   if (fitsDType(value, dtype)) return;
   const { min, max } = DTYPES[dtype];
   const shown = typeof value === "object" ? `${value.re}+${value.im}i` : `${value}`;
-  throw new DTypeError(
-    `${operation}: ${shown} does not fit ${dtype} (${min} to ${max}); cast the tensor to a wider dtype first.`,
-  );
+  const given = fitsDType(value, "u64")
+    ? 'give { dtype: "u64" }'
+    : 'no integer dtype holds it; { dtype: "f64" } rounds it to 53 bits';
+  const remedy = hasTensor ? "cast the tensor to a wider dtype first" : given;
+  throw new DTypeError(`${operation}: ${shown} does not fit ${dtype} (${min} to ${max}); ${remedy}.`);
 }

@@ -6,6 +6,7 @@
 import { ArgumentError, ShapeError } from "./errors.js";
 import { remedyForTensor, shown } from "./shown.js";
 
+/** The extents of the axes: `[2, 3]`. */
 export type Shape = readonly number[];
 
 /** As users write it: [2, 3]. */
@@ -25,9 +26,9 @@ export function checkShape(shape: Shape, operation: string): Shape {
   checkList(shape, operation);
   for (const [axis, size] of shape.entries()) {
     if (Number.isSafeInteger(size) && size >= 0) continue;
+    const rule = size > Number.MAX_SAFE_INTEGER ? "sizes go up to 2^53 - 1" : "a size is a whole number, 0 or more";
     throw new ShapeError(
-      `${operation}: axis ${axis} of ${formatShape(shape)} has size ${shown(size)}; a size is a whole number, 0 or more.` +
-        remedyForTensor(size),
+      `${operation}: axis ${axis} of ${formatShape(shape)} has size ${shown(size)}; ${rule}.${remedyForTensor(size)}`,
     );
   }
   sizeOf(shape, operation);

@@ -17,6 +17,7 @@ import type { RawTensor } from "./raw-tensor.js";
 import { encodeSafetensors } from "./safetensors.js";
 import { openSafetensors as openFile, type SafetensorsFile } from "./safetensors-file.js";
 
+/** Options of functions that load tensors. */
 export interface LoadOptions {
   readonly device?: string;
 }

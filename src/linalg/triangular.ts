@@ -23,6 +23,7 @@ export function cholesky<D extends DType>(
   return (options.upper ? adjointOf(factor) : factor) as Tensor<FloatOf<D>>;
 }
 
+/** Options of `triangularSolve`. */
 export interface TriangularSolveOptions {
   /** Reads the lower half of a (true), or the upper. */
   readonly lower?: boolean;

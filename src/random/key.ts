@@ -11,6 +11,7 @@ import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
 import { countingLike, stack, storedTensor, Tensor, tensor, threefry } from "../tensor/index.js";
 
+/** A key of random numbers: equal keys give equal numbers. `random.key` makes one, `random.split` makes more. */
 export type Key = Tensor<"u32">;
 
 const WORD = 2n ** 32n;

@@ -57,6 +57,7 @@ export function shuffle<T extends Tensor>(
   return apartFrom(x, order as T);
 }
 
+/** Options of `random.choice`. */
 export interface ChoiceOptions {
   /** The shape of the draws; one draw when left out. */
   readonly shape?: Shape;

@@ -11,9 +11,13 @@ import type { Ref } from "./ref.js";
 import type { Type } from "./types.js";
 import type { Operand, Value } from "./value.js";
 
+/** The memory order of an atomic operation. */
 export type MemoryOrder = "relaxed" | "acquire" | "release" | "acquireRelease";
+
+/** The invocations that an operation is ordered for. */
 export type ScopeName = "Device" | "Workgroup" | "Subgroup" | "Invocation";
 
+/** Options of an atomic operation. */
 export interface AtomicOptions {
   readonly order?: MemoryOrder;
   readonly scope?: ScopeName;

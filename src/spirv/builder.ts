@@ -23,6 +23,7 @@ import type { FunctionType, Type } from "./types.js";
 import { type Operand, Value } from "./value.js";
 import { WordStream } from "./word-stream.js";
 
+/** Options of an entry point. */
 export interface EntryOptions {
   /** Invocations per workgroup along x, y, z: numbers, or u32 specialisation constants. */
   readonly localSize: readonly (number | Value)[];

@@ -29,6 +29,7 @@ const ROWS = {
   SubgroupLtMask: MASK,
 } satisfies Record<string, BuiltInValue>;
 
+/** The name of a built-in value, such as "GlobalInvocationId". */
 export type BuiltInName = keyof typeof ROWS;
 
 export const BUILT_INS: { readonly [name in BuiltInName]: BuiltInValue } = ROWS;

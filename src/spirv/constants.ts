@@ -11,6 +11,7 @@ import type { Sections } from "./sections.js";
 import type { ScalarType, Type } from "./types.js";
 import { type Region, Value } from "./value.js";
 
+/** A JavaScript value that becomes a constant. */
 export type Literal = number | bigint | boolean;
 
 const float32 = new Float32Array(1);

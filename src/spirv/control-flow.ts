@@ -19,6 +19,7 @@ import { type Operand, Value } from "./value.js";
 
 /** The return value of a branch's closure: nothing, one value, or several. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a closure without a return statement is the common case
+/** The values that a branch passes on: none, one or several. */
 export type Yield = void | Operand | readonly Operand[];
 
 /** The results of the branch: a value for each operand its closures return. */
@@ -28,11 +29,13 @@ export type Yielded<T extends Yield> = T extends Operand
     ? { -readonly [K in keyof T]: Value }
     : undefined;
 
+/** Hints for a loop. */
 export interface LoopOptions {
   /** True asks the driver to unroll, false not to; by default it decides. */
   readonly unroll?: boolean;
 }
 
+/** Hints for a branch. */
 export interface BranchOptions {
   /** True asks the driver to run both sides without a jump, false to jump; by default it decides. */
   readonly flatten?: boolean;

@@ -10,6 +10,7 @@ import type { Ref } from "./ref.js";
 import { type MatrixType, scalarOf, type Type } from "./types.js";
 import type { Operand, Value } from "./value.js";
 
+/** The layout of a cooperative matrix in memory. */
 export interface MatrixAccess {
   /** Elements from one row (or column, for "columnMajor") to the next. */
   readonly stride: Operand;

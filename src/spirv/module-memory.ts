@@ -11,12 +11,14 @@ import { pointerType, Ref } from "./ref.js";
 import type { ArrayType, PointerAccess, PointerType, StorageClassName, StructType, Type } from "./types.js";
 import { Value } from "./value.js";
 
+/** The place of a buffer among the descriptors. */
 export interface BindingOptions {
   readonly set?: number;
   readonly binding: number;
   readonly name?: string;
 }
 
+/** Options of a storage buffer. */
 export interface StorageOptions extends BindingOptions {
   /** False: the kernel only reads it. */
   readonly writable?: boolean;

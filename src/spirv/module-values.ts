@@ -39,6 +39,7 @@ export interface FloatControl {
   readonly signedZeroInfNanPreserve?: boolean;
 }
 
+/** Options of a module. */
 export interface ModuleOptions {
   /** SPIR-V version: [1, 5] for Vulkan 1.2 (the default), [1, 3] for 1.1, [1, 6] for 1.3. */
   readonly version?: Version;
@@ -57,6 +58,7 @@ export type Field = readonly [name: string, type: Type, offset?: number];
 /** A literal, or the parts of a composite as a list, which may hold lists. */
 export type ConstantData = Literal | readonly ConstantData[];
 
+/** Options of a pointer into a buffer. */
 export interface BufferAccess extends PointerAccess {
   /** False promises that nothing is stored through it. */
   readonly writable?: boolean;

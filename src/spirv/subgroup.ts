@@ -10,6 +10,7 @@ import type { FunctionBuilder } from "./function-builder.js";
 import { scalarOf, type Type } from "./types.js";
 import { type Operand, Value } from "./value.js";
 
+/** An operation that combines the values of a subgroup. */
 export type SubgroupOperation = "add" | "mul" | "min" | "max" | "and" | "or" | "xor";
 
 // biome-ignore format: one operation per row

@@ -7,6 +7,7 @@
 import type { StorageClass } from "./enumerants.js";
 import type { Value } from "./value.js";
 
+/** The name of a storage class, such as "StorageBuffer". */
 export type StorageClassName = keyof typeof StorageClass;
 
 /** Bits of `Type.contents`: the narrow numbers inside a type, which need capabilities to be stored or computed with. */
@@ -25,34 +26,41 @@ interface Declared {
   readonly contents: number;
 }
 
+/** The type of functions that return nothing. */
 export interface VoidType extends Declared {
   readonly kind: "void";
 }
 
+/** The type of truth values. */
 export interface BoolType extends Declared {
   readonly kind: "bool";
 }
 
+/** An integer type. */
 export interface IntType extends Declared {
   readonly kind: "int";
   readonly width: 8 | 16 | 32 | 64;
   readonly signed: boolean;
 }
 
+/** A floating-point type. */
 export interface FloatType extends Declared {
   readonly kind: "float";
   readonly width: 16 | 32 | 64;
   readonly encoding: "ieee" | "bf16";
 }
 
+/** The type of a single value. */
 export type ScalarType = BoolType | IntType | FloatType;
 
+/** A vector of two to four scalars. */
 export interface VectorType extends Declared {
   readonly kind: "vector";
   readonly element: ScalarType;
   readonly length: number;
 }
 
+/** The operand of a product that a cooperative matrix is. */
 export type MatrixUse = "A" | "B" | "accumulator";
 
 /** A cooperative matrix: its elements are spread over the invocations of a scope. */
@@ -64,6 +72,7 @@ export interface MatrixType extends Declared {
   readonly use: MatrixUse;
 }
 
+/** An array whose length is fixed. */
 export interface ArrayType extends Declared {
   readonly kind: "array";
   readonly element: Type;
@@ -73,23 +82,27 @@ export interface ArrayType extends Declared {
   readonly stride: number | undefined;
 }
 
+/** An array as long as the rest of its buffer. */
 export interface RuntimeArrayType extends Declared {
   readonly kind: "runtimeArray";
   readonly element: Type;
   readonly stride: number;
 }
 
+/** A member of a struct. */
 export interface Member {
   readonly name: string;
   readonly type: Type;
   readonly offset: number | undefined;
 }
 
+/** A struct. */
 export interface StructType extends Declared {
   readonly kind: "struct";
   readonly members: readonly Member[];
 }
 
+/** A pointer into a storage class. */
 export interface PointerType extends Declared {
   readonly kind: "pointer";
   readonly storage: StorageClassName;
@@ -108,12 +121,14 @@ export interface PointerAccess {
   readonly coherent?: boolean | undefined;
 }
 
+/** The type of a function. */
 export interface FunctionType extends Declared {
   readonly kind: "function";
   readonly result: Type;
   readonly parameters: readonly Type[];
 }
 
+/** Any type of SPIR-V that the assembler writes. */
 export type Type =
   | VoidType
   | ScalarType

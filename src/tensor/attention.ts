@@ -17,6 +17,7 @@ import type { MeetingOf } from "./result-dtypes.js";
 import type { Tensor } from "./tensor.js";
 import { checkTensor, isTensor } from "./tensor-checks.js";
 
+/** Options of `attention`. */
 export interface AttentionOptions {
   /** A query sees no key behind its own position; false. Both count from their first, also where lengths differ. */
   readonly causal?: boolean;

@@ -38,6 +38,7 @@ import { spaced, wholeSpaced } from "./spaced.js";
 import { type Operand, Tensor } from "./tensor.js";
 import { checkTensor, isTensor, nodeOrScalar } from "./tensor-checks.js";
 
+/** Options of functions that make tensors. */
 export interface CreationOptions<D extends DType = DType> {
   readonly dtype?: D;
   readonly device?: string;
@@ -95,6 +96,12 @@ export function fromBytes<D extends DType>(
 ): Tensor<D> {
   checkCount("fromBytes", 4, arguments);
   checkOptions("fromBytes", options, { device: "text" });
+  const isOptions = typeof shape === "object" && shape !== null && !Array.isArray(shape) && dtype === undefined;
+  if (isOptions) {
+    throw new ArgumentError(
+      `fromBytes: ${shown(shape)} stands where the shape does; write fromBytes(bytes, [2, 3], "f32", { device }).`,
+    );
+  }
   checkDType(dtype, "fromBytes");
   if (!ArrayBuffer.isView(bytes)) {
     throw new ArgumentError(`fromBytes: takes a Uint8Array, not ${shown(bytes)}.`);

@@ -10,11 +10,13 @@ import { checkShape } from "../core/shape.js";
 import { type CreationOptions, tensor } from "./creation.js";
 import type { Tensor } from "./tensor.js";
 
+/** Options of `geomspace`. */
 export interface GeomspaceOptions<D extends DType = DType> extends CreationOptions<D> {
   /** Whether the last number is the stop; true unless told. */
   readonly endpoint?: boolean;
 }
 
+/** Options of `logspace`. */
 export interface LogspaceOptions<D extends DType = DType> extends GeomspaceOptions<D> {
   /** The base of the powers; 10 unless told. */
   readonly base?: number;

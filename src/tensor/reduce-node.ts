@@ -8,6 +8,7 @@ import type { ReducePrimitive } from "../graph/primitive.js";
 import * as R from "../graph/primitives/reduce.js";
 import { castNode, derive, reshapeNode } from "./build.js";
 
+/** Options of reductions. */
 export interface ReduceOptions {
   /** One axis, several, or all when left out. Negative axes count from the end. */
   readonly axis?: number | readonly number[];

@@ -9,6 +9,7 @@ import { shown } from "../core/shown.js";
 import { parseProduct, plainProduct } from "../runtime/tuning/plain-product.js";
 import { backendFor } from "./devices.js";
 
+/** Options of `tune`. */
 export interface TuneOptions {
   /** The device; the default one unless told. */
   device?: string;

@@ -6,9 +6,10 @@ import type { Windows } from "../graph/windows.js";
 
 /**
  * The padding around the input: none ("valid"), enough that a stride of 1 keeps the extent ("same": half before, the
- * larger half after), or [before, after] for each axis; negative amounts cut off.
+ * larger half after), a number for both ends of every axis, or for each axis a number for both ends or [before, after].
+ * Negative amounts cut off.
  */
-export type Padding = "valid" | "same" | readonly (readonly [number, number])[];
+export type Padding = "valid" | "same" | number | readonly (number | readonly [number, number])[];
 
 export interface WindowSettings {
   readonly stride?: number | readonly number[];
@@ -72,13 +73,14 @@ function paddingPairs(
       return [Math.floor(total / 2), Math.ceil(total / 2)];
     });
   }
-  const isPairs = Array.isArray(padding) && padding.length === extents.length;
+  const list: unknown = typeof padding === "number" ? extents.map(() => padding) : padding;
+  const pairs = Array.isArray(list) ? list.map((each) => (typeof each === "number" ? [each, each] : each)) : [];
   const isPair = (pair: unknown) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isSafeInteger);
-  if (!isPairs || !padding.every(isPair)) {
+  if (pairs.length !== extents.length || !pairs.every(isPair)) {
     throw new ArgumentError(
-      `${operation}: padding ${shown(padding)}; give "valid", "same" or [before, after] for each of ` +
-        `${extents.length} axes.`,
+      `${operation}: padding ${shown(padding)}; give "valid", "same", a number, or for each of ${extents.length} axes a ` +
+        "number or [before, after]; numbers are whole.",
     );
   }
-  return padding;
+  return pairs;
 }

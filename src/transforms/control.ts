@@ -19,6 +19,7 @@ import { arange, concat, Tensor } from "../tensor/index.js";
 import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { type FlatTree, flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
 
+/** Options of `scan`. */
 export interface ScanOptions {
   /** The number of rounds; needed where there are no sequences. */
   readonly length?: number;
@@ -100,6 +101,7 @@ function scanLength(sequences: readonly Tensor[], wanted: number | undefined): n
   return length;
 }
 
+/** Options of `whileLoop`. */
 export interface WhileOptions {
   /** A loop that still runs after this many rounds is an error: a million unless told. */
   readonly maxRounds?: number;
@@ -244,6 +246,7 @@ function choose<A extends readonly unknown[], R>(
   return unflatten(first.structure, parts.map(asTensor)) as R;
 }
 
+/** Options of `associativeScan`. */
 export interface AssociativeScanOptions {
   /** The first unless told. */
   readonly axis?: number;

@@ -21,6 +21,7 @@ import { type FlatTree, flattenTensors, leavesBeside, pathOf, type TreeStructure
 // biome-ignore lint/suspicious/noExplicitAny: any function of any arguments
 type AnyFunction = (...args: any[]) => any;
 
+/** Options of `grad` and `valueAndGrad`. */
 export interface GradOptions<I = number | readonly number[]> {
   /** The argument to differentiate by, or several; the first unless told. */
   readonly argument?: I;

@@ -32,6 +32,7 @@ import { type Describable, type Lowered, lowered } from "./lowered.js";
 import { runningFor, tracedOn } from "./trace.js";
 import { flattenTensors, type TreeStructure, unflatten } from "./trees.js";
 
+/** Options of `jit`. */
 export interface JitOptions {
   /** Positions of arguments that are part of the program: a new value is a new trace. */
   readonly static?: number | readonly number[];
@@ -51,6 +52,7 @@ type NumbersFor<T> = T extends Tensor
       ? { [K in keyof T]: NumbersFor<T[K]> }
       : T;
 
+/** A compiled function, from `jit`. */
 export interface Jitted<A extends readonly unknown[], R> {
   (...args: JitArguments<A>): R;
   // TypeScript infers types from the last overload: `grad(jit(f))` must see the parameters of `f` itself.

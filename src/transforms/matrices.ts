@@ -9,6 +9,7 @@ import { gradAs, linearizeAs, onVariables, pullbackOf, pushOf, type Run } from "
 import { type FlatTree, flattenTensors, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
 
+/** Options of `jacobian` and `hessian`. */
 export interface JacobianOptions {
   /** "reverse" runs once per element of the result, "forward" once per element of the argument; the shorter unless told. */
   readonly mode?: "reverse" | "forward";

@@ -22,6 +22,7 @@ import { flattenAny, flattenTensors, pathOf, spreadLeaves, type TreeStructure, u
  */
 export type BatchAxes = number | null | readonly BatchAxes[] | { readonly [key: string]: BatchAxes };
 
+/** Options of `vmap`. */
 export interface VmapOptions {
   /** For all arguments one axis (0 unless told), or a list with an entry for each argument. */
   readonly in?: BatchAxes;

@@ -55,6 +55,7 @@ export const unaryOps = [
 /** Reductions of the catalogue. */
 export const reduceOps = ["sum", "max", "min"] as const;
 
+/** Options of the catalogue's operations. */
 export interface CatalogueOptions {
   /** Element type of the buffers; f32 unless told. */
   readonly type?: CatalogueType;
@@ -181,6 +182,7 @@ export function transpose2d(
   kernel.run({ buffers: [a, out], push: new Uint32Array([m, n]), groups });
 }
 
+/** The positions of a chain of leapfrog steps, and what was computed there. */
 export interface LeapfrogChain<A> {
   /** K × d positions, momenta and gradients, and K log densities. */
   readonly q: A;

@@ -147,8 +147,9 @@ describe("promotion with JavaScript values", () => {
     assert.equal(resultType([2, true, 1n]), "i64");
     assert.throws(
       () => resultType([2n ** 63n, 2], "tensor"),
-      /^DTypeError: tensor: 9223372036854775808 does not fit i64/,
+      /^DTypeError: tensor: 9223372036854775808 does not fit i64 .*; give \{ dtype: "u64" \}\.$/,
     );
+    assert.throws(() => resultType([2n ** 64n], "tensor"), /no integer dtype holds it; \{ dtype: "f64" \} rounds it/);
     for (const other of [0.5, Number.NaN, { re: 1, im: 0 }]) {
       const message = /^tensor: bigints beside .*: a float would round them; pass \{ dtype \}/;
       assert.throws(() => resultType([1n, other], "tensor"), { name: "DTypeError", message });

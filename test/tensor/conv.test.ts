@@ -152,6 +152,23 @@ describeOnTensorDevices("conv", () => {
       {},
     );
     expectTensor(a.conv(b, { padding: "valid", stride: 3 }), at({ stride: [3, 3] }), "f32", {});
+    const everywhere = [
+      [2, 2],
+      [2, 2],
+    ] as const;
+    expectTensor(a.conv(b, { padding: 2 }), at({ padding: everywhere }), "f32", {});
+    expectTensor(a.conv(b, { padding: 0 }), at({}), "f32", {});
+    const mixed = [
+      [1, 1],
+      [0, 2],
+    ] as const;
+    expectTensor(a.conv(b, { padding: [1, [0, 2]] }), at({ padding: mixed }), "f32", {});
+    for (const padding of [1.5, [1], [1, 2, 3], [[1, 2, 3], 1], "full"] as const) {
+      assert.throws(
+        () => a.conv(b, { padding: padding as "same" }),
+        /^ArgumentError: conv: padding .*; give .* for each of 2 axes/,
+      );
+    }
   });
 
   test("layouts reorder axes", () => {

@@ -42,6 +42,19 @@ describeOnTensorDevices("misuse", (device) => {
     assert.throws(() => x().cast("int" as "i32"), DTypeError);
   });
 
+  test("messages say what to write instead", () => {
+    const cases: readonly (readonly [() => unknown, RegExp])[] = [
+      [() => tensor([2n ** 63n]), /^DTypeError: tensor: .*; give \{ dtype: "u64" \}\.$/],
+      [() => zeros([2 ** 53]), /^ShapeError: zeros: axis 0 .*; sizes go up to 2\^53 - 1\.$/],
+      [() => zeros([-1]), /a size is a whole number, 0 or more\.$/],
+      [
+        () => fromBytes(new Uint8Array(8), loose({ dtype: "f32", shape: [2] }), loose(undefined)),
+        /^ArgumentError: fromBytes: .* stands where the shape does; write fromBytes\(bytes, \[2, 3\], "f32", \{ device \}\)\.$/,
+      ],
+    ];
+    for (const [call, message] of cases) assert.throws(call, message);
+  });
+
   test("what a mode of padding does not use is refused", () => {
     for (const mode of ["edge", "reflect", "symmetric", "wrap"] as const) {
       assert.throws(

@@ -210,7 +210,11 @@ describeOnTensorDevices("window reductions", () => {
     assert.throws(() => x.windowSum([0, 2]), /windowSum: a size of 0; it is a whole number from 1 on\./);
     assert.throws(() => x.windowMax([2, 2], { stride: 0 }), /a stride of 0/);
     assert.throws(() => x.windowMax([2, 2], { dilation: [1] }), /dilation \[1\] for 2 axes/);
-    assert.throws(() => x.windowMax([2, 2], { padding: [[1, 1]] }), /padding \[\[1, 1\]\]; give "valid", "same" or/);
+    assert.throws(
+      () => x.windowMax([2, 2], { padding: [[1, 1]] }),
+      /padding \[\[1, 1\]\]; give "valid", "same", a number, or for each of 2 axes/,
+    );
+    assert.deepEqual(x.windowMax([3, 3], { padding: 1 }).shape, x.shape, "one number pads both ends of every axis");
     assert.throws(() => x.windowMax([2, 2], { padding: "full" as never }), /padding "full"/);
   });
 });

@@ -11,6 +11,7 @@ import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../target/free-num
 /** A posterior whose variables are known by name only. */
 export type AnyPosterior = Posterior<Readonly<Record<string, Tensor>>, string>;
 
+/** Options that `advi`, `pathfinder` and `smc` share. */
 export interface ApproximationOptions<P> {
   /** The same seed gives the same draws on the same device. 0 unless told. */
   readonly seed?: number | bigint;

@@ -9,6 +9,7 @@ import type { Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { scalarLike, stack, Tensor } from "../../tensor/index.js";
 
+/** An argument of a distribution: a number, a tensor (such as another variable), or nested arrays of these. */
 export type Argument = number | Tensor | readonly Argument[];
 
 export const isArgument = (value: unknown): boolean =>

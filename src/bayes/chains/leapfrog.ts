@@ -13,6 +13,7 @@ import { type WrittenLeapfrog, writeLeapfrog } from "../kernels/leapfrog.js";
 import { type FreeNumbers, freeNumbersOf } from "../target/free-numbers.js";
 import type { FloatDType, TargetDensity } from "../target/target.js";
 
+/** Options of `posterior.leapfrog`. */
 export interface LeapfrogOptions {
   /** The size of a step; a negative one goes back in time. */
   readonly eps: number;

@@ -36,6 +36,7 @@ export interface RunOptions {
 /** The options of `resume`, for the runs to come. */
 export type ResumeOptions = Omit<RunOptions, "until">;
 
+/** Options of `posterior.sample`. */
 export interface SampleOptions extends RunOptions {
   /** 4 unless told. */
   readonly chains?: number;
@@ -85,6 +86,7 @@ export interface SampleOptions extends RunOptions {
   readonly lanes?: number;
 }
 
+/** The options of a run, with the defaults filled in. */
 export type FilledOptions = SampleOptions &
   Required<Pick<SampleOptions, "chains" | "draws" | "warmup" | "seed" | "dtype" | "superchains">>;
 

@@ -14,12 +14,14 @@ import type { Range } from "../arguments/parameter.js";
 import { allOverLast } from "../numerics/last-axes.js";
 import type { Term } from "../numerics/terms.js";
 
+/** Values made from free numbers, with the logarithm of the Jacobian. */
 export interface Transformed {
   readonly value: Tensor;
   /** log |det ∂value/∂free|: one number for each value, so without the axes that belong to one value. */
   readonly logJacobian: Term;
 }
 
+/** A map between free (unconstrained) numbers and the values of a constraint, one to one. */
 export interface Bijection {
   /** Shape of the free numbers behind values of a shape. */
   freeShape(shape: Shape): Shape;
@@ -29,6 +31,7 @@ export interface Bijection {
   inverse(value: Tensor): Tensor;
 }
 
+/** A set of values, such as the positive numbers, with the map that samplers use to reach it from free numbers. */
 export interface Constraint {
   readonly name: string;
   /** Completes "y takes …": "positive numbers". */

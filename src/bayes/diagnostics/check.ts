@@ -10,6 +10,7 @@ import type { SummaryRow } from "./scalar-summary.js";
 import { sortWithOrder } from "./sort.js";
 import { formatRatio, type Summary, summary } from "./summary.js";
 
+/** The kinds of problems that `check` finds. */
 export type ProblemKind =
   | "too-few"
   | "non-finite"
@@ -26,6 +27,7 @@ export type ProblemKind =
   | "paths"
   | "particles";
 
+/** A problem that `check` found, in words and numbers. */
 export interface Problem {
   readonly kind: ProblemKind;
   /** An error makes the results wrong; a warning makes them doubtful or imprecise. */

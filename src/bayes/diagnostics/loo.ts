@@ -18,6 +18,7 @@ export interface LogLikelihood {
   readonly draws: number;
 }
 
+/** Options of `loo`. */
 export interface LooOptions {
   /** ESS over draws of the likelihoods; estimated for each observation when it is not given. 1 for independent draws. */
   readonly relativeEfficiency?: number;

@@ -26,6 +26,7 @@ import {
   stepTerms,
 } from "./series.js";
 
+/** Options of `ar`. */
 export interface AutoregressionOptions {
   /** Length of the series. */
   readonly steps: number;

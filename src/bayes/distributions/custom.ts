@@ -9,6 +9,7 @@ import { real } from "../constraints/numbers.js";
 import { completed, type DrawRequest } from "../definition/completed.js";
 import { RandomVariable } from "../variables/variable.js";
 
+/** A distribution of your own, for `custom`: its log density, and what else it has. */
 export interface CustomDistribution {
   /** Shown in messages; "custom". */
   readonly name?: string;

@@ -19,6 +19,7 @@ import { partOf, RandomVariable } from "../variables/variable.js";
 import { type Components, supportAlongAxis, unionOf } from "./mixture.js";
 import { checkSteps } from "./series.js";
 
+/** Options of `hmm`. */
 export interface HmmOptions {
   /** Length of the series. */
   readonly steps: number;

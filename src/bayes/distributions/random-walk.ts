@@ -22,6 +22,7 @@ import {
   stepTerms,
 } from "./series.js";
 
+/** Options of `gaussianRandomWalk`. */
 export interface RandomWalkOptions {
   /** Length of the series. */
   readonly steps: number;

@@ -13,6 +13,7 @@ import type { Term } from "../numerics/terms.js";
 import type { Distribution } from "../variables/distribution.js";
 import { partOf, RandomVariable } from "../variables/variable.js";
 
+/** The transformation of a `transformed` variable, and its way back. */
 export interface Transformation {
   /** From values to what has the base distribution, in tensor operations, of the same shape: `(y) => y.sub(f)`. */
   to(y: Tensor): Tensor;

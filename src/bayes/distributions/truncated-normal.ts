@@ -17,6 +17,7 @@ import { gaussLegendre } from "../definition/quadrature.js";
 import { negated } from "../numerics/terms.js";
 import { RandomVariable } from "../variables/variable.js";
 
+/** The bounds of `truncatedNormal`; a bound that is left out is infinite. */
 export interface Bounds {
   readonly low?: Argument;
   readonly high?: Argument;

@@ -1,5 +1,6 @@
 /** Normal vectors that sum to 0: effects of groups relative to their average, all groups alike. */
 import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { normal as normalNumbers } from "../../random/normal.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
@@ -49,7 +50,11 @@ function definitionOf(n: number): Definition<"scale"> {
  */
 export function zeroSumNormal(n: number, scale: Argument): RandomVariable {
   if (!Number.isInteger(n) || n < 2) {
-    throw new ArgumentError(`zeroSumNormal: ${n} elements; what sums to 0 has 2 or more.`);
+    const isSwapped = Number.isInteger(scale);
+    const remedy = isSwapped
+      ? "the number comes first: zeroSumNormal(n, scale)"
+      : "numbers that sum to 0 are 2 or more";
+    throw new ArgumentError(`zeroSumNormal: ${shown(n)} as the number of elements; ${remedy}.`);
   }
   return new RandomVariable(bind(definitionOf(n), { scale }));
 }

@@ -19,8 +19,11 @@ export interface Chains {
 
 /** The statistics that a sampler notes of each draw; `divergent` is 0 or 1. */
 export const STATISTICS = ["lp", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent", "energy"] as const;
+
+/** A statistic of the sampler, noted with every draw. */
 export type Statistic = (typeof STATISTICS)[number];
 
+/** What `Draws` are made of: chains, variables, and options of their tensors. */
 export interface DrawsOptions {
   readonly chains: number;
   /** Names and shapes of the variables, `{ mu: [], theta: [8] }`. */
@@ -61,6 +64,8 @@ type NestedValue = number | readonly NestedValue[];
 
 /** Of variables that a model makes and does not name: what they are, and a number; and of missing observations. */
 export type UnnamedVariable = `${string}_${number}` | `${string}_missing`;
+
+/** The name of a variable: one that the model has, or any where names are not known. */
 export type VariableName<N extends string> = N | UnnamedVariable;
 /** `mu`, `theta[3]`. */
 export type ScalarName<N extends string> = VariableName<N> | `${VariableName<N>}[${string}]`;

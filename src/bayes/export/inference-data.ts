@@ -15,6 +15,7 @@ export interface FixedArray {
   readonly values: ArrayLike<number>;
 }
 
+/** The groups of draws that a file of ArviZ holds. */
 export interface InferenceData {
   /** The draws of the parameters. Their sampler statistics become the group sample_stats. */
   readonly posterior: Draws;

@@ -12,6 +12,7 @@ import { type Chains, checkDraws, type Draws, scalarNames } from "../draws/draws
 import { STATISTIC_NAMES } from "./inference-data.js";
 import { adaptationComment, type RunFacts, settingsComment, timeComment } from "./stan-comments.js";
 
+/** Options of `stanCsv` and `saveStanCsv`. */
 export interface StanCsvOptions {
   /** The model's name in the comments. */
   readonly model?: string;

@@ -21,6 +21,7 @@ export type RandomKeys<R> = { [K in keyof R]: R[K] extends RandomVariable ? K : 
 /** The data; optional if the function takes none. */
 type DataArgument<D> = unknown extends D ? [data?: D] : [data: D];
 
+/** Options of `model.simulate`. */
 export interface SimulateOptions {
   /** The dtype of floats: f32, or f64 if some data are f64. */
   readonly dtype?: DType;
@@ -28,6 +29,7 @@ export interface SimulateOptions {
 
 const simulateOptions: OptionKinds<SimulateOptions> = { dtype: "dtype" };
 
+/** A model: a function that declares random variables. `model(f)` makes it. */
 export interface Model<D, R extends Returned> {
   /**
    * The distribution of everything else, given values of some variables. `data` is what the function takes; tensors in it

@@ -3,6 +3,7 @@ import type { Shape } from "../../core/shape.js";
 import type { Range } from "../arguments/parameter.js";
 import type { Outline } from "./outline.js";
 
+/** A latent variable of a model: one that is sampled. */
 export interface Latent {
   readonly kind: "latent";
   readonly name: string;
@@ -18,6 +19,7 @@ export interface Latent {
   readonly range?: Range;
 }
 
+/** An observed variable of a model: one that has data. */
 export interface Observed {
   readonly kind: "observed";
   readonly name: string;
@@ -25,6 +27,7 @@ export interface Observed {
   readonly shape: Shape;
 }
 
+/** A value that a model computes from its variables and returns. */
 export interface Deterministic {
   readonly kind: "deterministic";
   readonly name: string;

@@ -27,6 +27,7 @@ import { checkInside } from "./observations.js";
 import type { Deterministic, Latent, Observed } from "./plan-entries.js";
 import { observationsAt, priorDrawOf, priorPredictiveOf } from "./predictive.js";
 
+/** Options of `posterior.logDensity` and its gradient. */
 export interface DensityOptions {
   /**
    * Whether terms that do not depend on what is sampled are kept (true). Without them the density is known up to a factor,

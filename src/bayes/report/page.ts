@@ -21,6 +21,7 @@ import { SCRIPT } from "./script.js";
 import { STYLE } from "./style.js";
 import { escapeText } from "./svg.js";
 
+/** Options of `report`. */
 export interface ReportOptions {
   readonly title?: string;
   /** The variables to draw; all that fit, those with the worst diagnostics first, when it is not given. */

@@ -22,6 +22,7 @@ import { SmcFit } from "./smc-fit.js";
 import { type SmcStage, tempered } from "./stages.js";
 import { type Bridge, bridgeTo, NOWHERE, type Particles, particlesAt } from "./tempering.js";
 
+/** Options of `smc`. */
 export interface SmcOptions extends ApproximationOptions<SmcStage> {
   /** The number of particles, which is the number of draws: 2048 unless told. */
   readonly particles?: number;

@@ -15,11 +15,13 @@ import type { Parameter } from "../arguments/parameter.js";
 import type { Constraint } from "../constraints/constraint.js";
 import type { Term } from "../numerics/terms.js";
 
+/** Options of `sample`. */
 export interface DrawOptions {
   /** Of floats: that of the arguments, f32 where they are numbers. Counts come as i32. */
   readonly dtype?: DType;
 }
 
+/** Options of `mean` and `variance`. */
 export interface MomentOptions {
   readonly dtype?: DType;
   readonly device?: string;
@@ -33,6 +35,7 @@ export interface Noncentered {
   inverse(value: Tensor): Tensor;
 }
 
+/** A distribution with its arguments: shapes, support, log density, draws and moments. */
 export interface Distribution {
   readonly name: string;
   /** Shape of the independent draws that the arguments ask for. */

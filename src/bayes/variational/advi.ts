@@ -32,6 +32,7 @@ import { families, logDensityAt, type VariationalFamily, type VariationalParamet
 import { followedPaths } from "./followed-paths.js";
 import type { Normal } from "./path.js";
 
+/** The progress of `advi`. */
 export interface AdviProgress {
   readonly iteration: number;
   /** The mean of the last hundred estimates. */
@@ -39,6 +40,7 @@ export interface AdviProgress {
   readonly stepSize: number;
 }
 
+/** Options of `advi`. */
 export interface AdviOptions extends ApproximationOptions<AdviProgress> {
   /** Draws of the approximation to return: 1000. */
   readonly draws?: number;

@@ -29,6 +29,7 @@ import { followedPaths } from "./followed-paths.js";
 import { logDensitiesAt, type Normal, pointsOf } from "./path.js";
 import { PathfinderFit } from "./pathfinder-fit.js";
 
+/** The progress of `pathfinder`. */
 export interface PathfinderProgress {
   readonly iteration: number;
   /** Paths still on their way. */
@@ -37,6 +38,7 @@ export interface PathfinderProgress {
   readonly elbo: number;
 }
 
+/** Options of `pathfinder`. */
 export interface PathfinderOptions extends ApproximationOptions<PathfinderProgress> {
   /** The number of paths: 4 unless told. */
   readonly paths?: number;

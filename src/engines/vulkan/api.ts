@@ -95,6 +95,8 @@ export const deviceSignatures = {
 export type GlobalFunction = keyof typeof globalSignatures;
 export type InstanceFunction = keyof typeof instanceSignatures;
 export type DeviceFunction = keyof typeof deviceSignatures;
+
+/** The name of a driver function that Pumice calls. */
 export type FunctionName = GlobalFunction | InstanceFunction | DeviceFunction;
 
 /** A bound driver function. `void` functions return undefined; their result is never used. */

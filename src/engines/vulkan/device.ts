@@ -34,6 +34,7 @@ import { VulkanProgram } from "./recorded-program.js";
 import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";
 import { Transfers } from "./transfers.js";
 
+/** Counts and bytes of a device, from `device.stats()`. */
 export interface DeviceStats {
   /** Buffers alive, and the bytes of device memory they hold. */
   readonly buffers: number;

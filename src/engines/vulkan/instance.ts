@@ -43,6 +43,7 @@ const version = (major: number, minor: number) => (major << 22) | (minor << 12);
 /** VK_ERROR_INCOMPATIBLE_DRIVER */
 const INCOMPATIBLE_DRIVER = -9;
 
+/** The Vulkan loader of this machine, from `inspectLoader()`. */
 export interface LoaderReport {
   /** The library that was opened. */
   readonly path: string;

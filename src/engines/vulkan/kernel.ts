@@ -7,6 +7,7 @@ import type { VulkanDevice } from "./device.js";
 import type { Allocation } from "./memory.js";
 import type { Pipeline } from "./pipelines.js";
 
+/** The arguments of one dispatch, for `kernel.run`. */
 export interface RunOptions {
   /** The storage buffers at set 0, bindings 0…n-1. */
   readonly buffers?: readonly DeviceBuffer[];

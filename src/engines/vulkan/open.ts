@@ -9,6 +9,7 @@ import { type FoundDevice, Instance } from "./instance.js";
 import { isSoftware, type PhysicalDevice, planDevice, rankDevice } from "./plan.js";
 import type { ValidationMode } from "./validation.js";
 
+/** Options of `openDevice`. */
 export interface OpenOptions {
   /** Open a software device (lavapipe, SwiftShader). They are never opened unless asked for. */
   readonly software?: boolean;
@@ -30,6 +31,7 @@ export interface OpenOptions {
   readonly interpose?: Interposer;
 }
 
+/** A Vulkan device of this machine, from `listDevices()`. */
 export interface ListedDevice {
   readonly index: number;
   readonly properties: PhysicalDevice;

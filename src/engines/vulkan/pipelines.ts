@@ -29,6 +29,7 @@ import { Arena, handleAt } from "./structs.js";
 
 type SpecializationValue = number | bigint | boolean;
 
+/** Options of `device.kernel`. */
 export interface KernelOptions {
   /** Entry point; "main" unless told. */
   readonly entry?: string;

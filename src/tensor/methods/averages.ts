@@ -11,6 +11,7 @@ import type { Tensor } from "../tensor.js";
 import { flatAtZero, squaredSize } from "./operands.js";
 import { where } from "./where.js";
 
+/** Options of `variance` and `std`. */
 export interface VarianceOptions extends ReduceOptions {
   /** Subtracted from the count that the sum is divided by: 0 unless told, 1 for the variance of a sample. */
   readonly correction?: number;

@@ -11,6 +11,7 @@ import { isTensor } from "../tensor-checks.js";
 import { binary, isWholeNumber, met, metNumbers, unary } from "./operands.js";
 import { where } from "./where.js";
 
+/** Options of `isClose` and `allClose`. */
 export interface ClosenessOptions {
   /** Allowed difference as a part of the other value; 1e-5. */
   readonly rtol?: number;

@@ -20,11 +20,13 @@ import { checkTensor } from "../tensor-checks.js";
 /** Axes of the left and of the right operand, in pairs. */
 export type AxisPairs = readonly [number | readonly number[], number | readonly number[]];
 
+/** Options of `matmul`. */
 export interface MatmulOptions {
   /** The precision of products of f32: "highest", "high" or "fast"; that of `setMatmulPrecision` unless told. */
   readonly precision?: MatmulPrecision;
 }
 
+/** Options of `dot`. */
 export interface DotOptions<T extends DType = DType> extends MatmulOptions {
   /** Axes to sum over: [of the left, of the right]. Left out: the last of the left, the last but one of the right. */
   readonly axes?: AxisPairs;

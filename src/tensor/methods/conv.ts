@@ -17,10 +17,11 @@ import type { Tensor } from "../tensor.js";
 import { checkTensor } from "../tensor-checks.js";
 import { type Padding, positivePerAxis, windowsOver } from "../windows.js";
 
+/** Options of `conv`. */
 export interface ConvOptions {
   /** Distance between windows; 1. */
   readonly stride?: number | readonly number[];
-  /** Of the spatial axes; "valid". */
+  /** The padding of the spatial axes; "valid" unless told: `padding: 1` is one zero at both ends of each. */
   readonly padding?: Padding;
   /** Distance between elements of the input after zeros were put between them; more than 1 is a transposed convolution. */
   readonly inputDilation?: number | readonly number[];

@@ -9,6 +9,7 @@ import type { FloatOf, SumOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { asFloat } from "./operands.js";
 
+/** Options of `cumsum` and the other running totals. */
 export interface CumulativeOptions {
   /** The axis; all elements in row-major order, as one axis, when left out. */
   readonly axis?: number;

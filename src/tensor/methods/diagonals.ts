@@ -8,6 +8,7 @@ import type { Operand, Tensor } from "../tensor.js";
 import { broadcastValues, positionsAlong, scalarLike, valuesFor } from "./operands.js";
 import { where } from "./where.js";
 
+/** Options of `diagonal` and `trace`. */
 export interface DiagonalOptions {
   /** Above the main diagonal when positive, below when negative. */
   readonly offset?: number;

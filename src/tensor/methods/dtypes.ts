@@ -8,6 +8,7 @@ import type { FloatOf, RealOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { unary } from "./operands.js";
 
+/** Options of `cast`. */
 export interface CastOptions {
   /** Numbers beyond the range become its end, infinities included. NaN stays NaN, and is 0 as an integer. */
   readonly saturate?: boolean;

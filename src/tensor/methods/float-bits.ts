@@ -9,6 +9,7 @@ import { asFloat, metFloats, scalarLike } from "./operands.js";
 import { orderKey } from "./ordering.js";
 import { where } from "./where.js";
 
+/** Replacements for `nanToNum`. */
 export interface NanToNumOptions {
   /** For NaN; 0 unless told. */
   readonly nan?: number;

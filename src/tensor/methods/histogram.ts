@@ -16,6 +16,7 @@ import { asFloat, countingLike, scalarLike } from "./operands.js";
 import { placesAmong, scatterRows } from "./scatter.js";
 import { where } from "./where.js";
 
+/** Options of `bincount`. */
 export interface BincountOptions<out W extends DType = DType> {
   /** The weight of each element; 1 when left out. */
   readonly weights?: Tensor<W>;
@@ -34,6 +35,7 @@ const BINCOUNT: OptionKinds<BincountOptions> = {
   deterministic: "flag",
 };
 
+/** Options of `histogram`. */
 export interface HistogramOptions<out W extends DType = DType> {
   /** The number of bins of equal width (10 unless told), or their edges, rising. A tensor of edges is not checked. */
   readonly bins?: number | Tensor | readonly number[];
@@ -53,6 +55,7 @@ const HISTOGRAM: OptionKinds<HistogramOptions> = {
   deterministic: "flag",
 };
 
+/** Counts and edges of bins, from `histogram`. */
 export interface Histogram<D extends DType = DType, W extends DType = DType> {
   /** Of the dtype of the weights, i32 without any; densities are floats. */
   readonly counts: Tensor<W | FloatOf<D>>;

@@ -14,6 +14,7 @@ import { concat } from "./joining.js";
 import { asFloat, valuesFor } from "./operands.js";
 import { where } from "./where.js";
 
+/** Options of `interp`. */
 export interface InterpOptions {
   /** For what lies before the first point; the value there unless told. */
   readonly left?: Operand;
@@ -68,6 +69,7 @@ export class InterpolationMethods<D extends DType> {
   }
 }
 
+/** The part of a convolution that `convolve` returns. */
 export type ConvolveMode = "full" | "same" | "valid";
 
 /** A tensor beside x. */

@@ -21,12 +21,14 @@ import { asFloat, positionsAlong } from "./operands.js";
 import type { Positions } from "./taking.js";
 import { where } from "./where.js";
 
+/** Options of `sort` and `argsort`. */
 export interface SortOptions {
   /** The last unless told. */
   readonly axis?: number;
   readonly descending?: boolean;
 }
 
+/** Options of `topK`. */
 export interface TopKOptions {
   /** The last unless told. */
   readonly axis?: number;
@@ -34,6 +36,7 @@ export interface TopKOptions {
   readonly largest?: boolean;
 }
 
+/** Options of `searchSorted`. */
 export interface SearchOptions {
   /** Whether equal elements come after a value, "left" unless told, or before it, "right". */
   readonly side?: "left" | "right";

@@ -16,6 +16,7 @@ const PAD_MODES = ["constant", "edge", "reflect", "symmetric", "wrap"] as const;
 /** The elements around a padded tensor. */
 export type PadMode = (typeof PAD_MODES)[number];
 
+/** Options of `pad`. */
 export interface PadOptions {
   /**
    * "constant" unless told: `value`. The others pad with the tensor's own elements: the nearest ("edge"), those met on the

@@ -24,6 +24,7 @@ import {
 } from "./quantile-places.js";
 import { where } from "./where.js";
 
+/** Options of `quantile` and `percentile`, and of those that ignore NaN. */
 export interface QuantileOptions extends ReduceOptions {
   /** The rule for a quantile between two elements: "linear" unless told. NumPy's names in camelCase. */
   readonly method?: QuantileMethod;

@@ -25,16 +25,19 @@ export interface QuantizationPlaces {
   readonly blockSize?: number;
 }
 
+/** Options of `quantize`. */
 export interface QuantizeOptions extends QuantizationPlaces {
   /** The integer that stands for 0: a number, or a tensor of the scale's shape. Floats have none. */
   readonly zeroPoint?: Operand;
 }
 
+/** Options of `dequantize`. */
 export interface DequantizeOptions<T extends DType = DType> extends QuantizeOptions {
   /** Of the result; that of the scale unless told, f32 where that is a number. */
   readonly dtype?: T;
 }
 
+/** Options of `quantizationScale`. */
 export interface QuantizationScaleOptions extends QuantizationPlaces {
   /** 0 stands for 0, and no zero point is needed; true unless told, except for unsigned integers. */
   readonly symmetric?: boolean;

@@ -20,22 +20,26 @@ import type { Tensor } from "../tensor.js";
 import { asFloat, flatAtZero, positionsAlong, squaredSize } from "./operands.js";
 import { where } from "./where.js";
 
+/** Options of reductions along one axis. */
 export interface AxisOptions {
   /** The axis; all elements in row-major order when left out. */
   readonly axis?: number;
   readonly keepDims?: boolean;
 }
 
+/** Options of `argmax` and `argmin`. */
 export interface PositionOptions extends AxisOptions {
   /** Which of several equal extremes, or of several NaN: "first" unless told, or "last". */
   readonly tie?: "first" | "last";
 }
 
+/** Options of `sum` and `prod`. */
 export interface SumOptions<T extends DType = DType> extends ReduceOptions {
   /** The dtype that the elements are cast to first, and that the result has. */
   readonly dtype?: T;
 }
 
+/** Options of `norm`. */
 export interface NormOptions extends ReduceOptions {
   /** 2 unless told: 1, 2, any p > 0, 0 (how many differ from zero), Infinity, -Infinity. */
   readonly order?: number;

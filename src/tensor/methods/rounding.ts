@@ -7,6 +7,7 @@ import type { Tensor } from "../tensor.js";
 import { scalarLike, unary } from "./operands.js";
 import { where } from "./where.js";
 
+/** Options of `round`. */
 export interface RoundOptions {
   /** Digits kept after the decimal point; 0 unless told. Negative ones round to tens, hundreds … */
   readonly decimals?: number;

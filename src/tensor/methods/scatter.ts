@@ -25,6 +25,7 @@ import { where } from "./where.js";
 
 export type UpdateOp = "set" | ScatterOp;
 
+/** Options of `scatter`. */
 export interface ScatterOptions {
   /** The operation that combines a value with the element at its place: "set" unless told. */
   readonly op?: UpdateOp;
@@ -32,6 +33,7 @@ export interface ScatterOptions {
   readonly deterministic?: boolean;
 }
 
+/** Options of `gather`. */
 export interface GatherOptions {
   /** The axes along which an index vector names a place; the first ones that are no batch axes unless told. */
   readonly axes?: readonly number[];

@@ -14,6 +14,7 @@ import { einsum } from "./einsum.js";
 import { concat } from "./joining.js";
 import { asFloat, flatAtZero, scalarLike } from "./operands.js";
 
+/** Options of `cumulativeSum` and `cumulativeProd`. */
 export interface RunningOptions<T extends DType = DType> {
   /** The axis; may be left out of a tensor of one axis. */
   readonly axis?: number;

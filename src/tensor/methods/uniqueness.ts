@@ -13,6 +13,7 @@ import { countingLike, scalarLike } from "./operands.js";
 import { orderKey } from "./ordering.js";
 import { where } from "./where.js";
 
+/** Options of `unique`. */
 export interface UniqueOptions {
   /** Compares slices along this axis; elements when left out. */
   readonly axis?: number;
@@ -26,6 +27,7 @@ export interface UniqueOptions {
   readonly equalNaN?: boolean;
 }
 
+/** Distinct elements and where they occur, from `unique`. */
 export interface Unique<D extends DType = DType> {
   /** The distinct elements or slices, rising; NaN, if any, is one and the last. */
   readonly values: Tensor<D>;

@@ -13,11 +13,13 @@ import { type WindowSettings, windowsOver } from "../windows.js";
 import { countingLike, valuesFor } from "./operands.js";
 import { where } from "./where.js";
 
+/** Options of operations on sliding windows. */
 export interface WindowOptions extends WindowSettings {
   /** The axes the windows slide along, as many as sizes are given; all axes when left out. */
   readonly axis?: number | readonly number[];
 }
 
+/** Options of scattering to sliding windows. */
 export interface WindowScatterOptions extends WindowOptions {
   /** The value of elements that nothing is scattered to, in the dtype of the source; 0. */
   readonly initial?: number;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { halfNormal, model, normal, sumToZero, zeroSumNormal } from "../../../src/bayes/index.js";
-import type { Tensor } from "../../../src/tensor/index.js";
+import { type Tensor, tensor } from "../../../src/tensor/index.js";
 import { vmap } from "../../../src/transforms/vmap.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 
@@ -74,4 +74,10 @@ describeOnTensorDevices("chains", (device) => {
       });
     }
   });
+});
+
+test("arguments in the wrong order are named, and fewer than two numbers are refused", () => {
+  const swapped = () => zeroSumNormal(tensor([1, 2]) as unknown as number, 3);
+  assert.throws(swapped, /^ArgumentError: zeroSumNormal: .*; the number comes first: zeroSumNormal\(n, scale\)\.$/);
+  assert.throws(() => zeroSumNormal(1, 0.5), /numbers that sum to 0 are 2 or more/);
 });

@@ -21,9 +21,11 @@ import type { Primitive } from "../../../src/graph/primitive.js";
 import { attention, attentionGradient } from "../../../src/graph/primitives/attention.js";
 import { cumulate } from "../../../src/graph/primitives/cumulate.js";
 import { buffer } from "../../../src/graph/primitives/leaf.js";
+import { luNodes } from "../../../src/graph/primitives/lu.js";
 import { argsort, argsortAt, searchSorted } from "../../../src/graph/primitives/order.js";
 import { scatter } from "../../../src/graph/primitives/scatter.js";
 import { cholesky, solveLower } from "../../../src/graph/primitives/triangular.js";
+import { g } from "../../../src/graph/vocabulary.js";
 import { disassemble } from "../../../src/spirv/index.js";
 import { allPrimitives } from "../../support/all-primitives.js";
 import { assertValid, without } from "../../support/spirv-val.js";
@@ -54,6 +56,7 @@ const nodes: Record<string, Node> = {
     { axis: 1 },
   ),
   "a factor of Cholesky": apply(cholesky, [leaf([2, 9, 9], "f32")]),
+  "LU factors": luNodes(g, leaf([2, 9, 7], "f32"))[0].inputs[0]!,
   "a triangular system": apply(solveLower, [leaf([2, 9, 9], "f64"), leaf([2, 9, 3], "f64")], { isUnit: false }),
   "a search": apply(searchSorted, [leaf([30], "u32"), leaf([4, 5], "u32")], { side: "left" }),
 };
