@@ -1,4 +1,7 @@
 /** Linear algebra: `import { linalg } from "pumice"`. */
+export { matmul, matrixTranspose, outer, tensordot, trace, vecdot } from "../tensor/index.js";
+export { type CheckOptions, check } from "./check.js";
+export { type ConjugateGradientOptions, cg } from "./iterative.js";
 export {
   det,
   inv,
@@ -11,4 +14,13 @@ export {
   slogdet,
   solve,
 } from "./lu.js";
+export { matrixExp, matrixPower } from "./matrix-functions.js";
+export {
+  type MatrixNormOptions,
+  type MatrixNormOrder,
+  matrixNorm,
+  type VectorNormOptions,
+  vectorNorm,
+} from "./norms.js";
+export { adjoint, cross, multiDot } from "./products.js";
 export { cholesky, choSolve, type TriangularSolveOptions, triangularSolve } from "./triangular.js";

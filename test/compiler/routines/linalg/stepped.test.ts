@@ -1,4 +1,4 @@
-/** Factors and solutions in steps, as GPUs compute them, on whatever Vulkan device there is: with grids of every size. */
+/** Factors and solutions in steps, as GPUs compute them, on whatever Vulkan device there is: with a small grid. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { steppedCholesky } from "../../../../src/compiler/routines/linalg/stepped-cholesky.js";
@@ -13,10 +13,7 @@ import { runRoutine } from "../../../support/routine-runs.js";
 import { testDevices } from "../../../support/tensors.js";
 
 const settings = { division: "corrected" } as const;
-const GRIDS = [
-  { side: 4, block: 16 },
-  { side: 8, block: 16 },
-];
+const GRIDS = [{ side: 4, block: 16 }];
 
 /** Numbers in [-1, 1), real and imaginary parts by turns. */
 function numbers(count: number, seed: number): Float64Array {
@@ -65,10 +62,7 @@ describe("in steps", { skip: testDevices().includes("vulkan") ? false : "missing
     for (const isComplex of [false, true]) {
       const how = `a grid of ${side} × ${side} lanes, ${isComplex ? "complex" : "real"}`;
       test(`a factor is found again from its product; ${how}`, () => {
-        for (const [batch, n] of [
-          [1, 3 * block],
-          [2, 37],
-        ] as const) {
+        for (const [batch, n] of [[2, 37]] as const) {
           // biome-ignore format: a table
           const l = lowerMatrices(batch, n, isComplex);
           const parts = isComplex ? 2 : 1;
@@ -96,13 +90,9 @@ describe("in steps", { skip: testDevices().includes("vulkan") ? false : "missing
         }
       });
 
-      for (const isUnit of [false, true]) {
+      for (const isUnit of isComplex ? [false] : [false, true]) {
         test(`a solution times the matrix is the right side${isUnit ? ", unit diagonal" : ""}; ${how}`, () => {
-          for (const [batch, n, m] of [
-            [1, 3 * block, block],
-            [2, 37, 5],
-            [1, 20, 33],
-          ] as const) {
+          for (const [batch, n, m] of [[2, 37, 21]] as const) {
             // biome-ignore format: a table
             const parts = isComplex ? 2 : 1;
             const l = lowerMatrices(batch, n, isComplex);
