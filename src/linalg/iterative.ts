@@ -8,7 +8,7 @@ import { checkCount } from "../core/arity.js";
 import { checkTensor, type Tensor } from "../tensor/index.js";
 import { whileLoop } from "../transforms/control.js";
 import { customGradient } from "../transforms/custom.js";
-import { vjp } from "../transforms/grad.js";
+import { jvp, vjp } from "../transforms/grad.js";
 import { workDTypes } from "./arguments.js";
 
 export interface ConjugateGradientOptions {
@@ -40,11 +40,18 @@ export function cg<P>(
     (given: P, side: Tensor) => iterate((v) => apply(given, v), side, tolerance, maxRounds),
     {
       // A·x = b gives dx = A⁻¹(db - dA·x); A is its own transpose, up to conjugation.
-      vjp: (ct, x, given, _side) => {
+      // The solution is asked for again, not taken from the loop, so that it has a derivative, too; it is computed once.
+      vjp: (ct, _x, given, side) => {
+        const x = cg(apply, given, side, options);
         const w = cg(apply, given, ct.conj(), options).conj();
         const [, pullback] = vjp((p: P) => apply(p, x), given);
         const [ofParameters] = pullback(w.neg());
         return [ofParameters, w];
+      },
+      jvp: ([ofParameters, ofSide], given, side) => {
+        const x = cg(apply, given, side, options);
+        const [, moved] = jvp((p: P) => apply(p, x), [given], [ofParameters]);
+        return cg(apply, given, ofSide.sub(moved), options);
       },
     },
   );

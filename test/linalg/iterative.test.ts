@@ -1,7 +1,7 @@
 /** Conjugate gradients: residuals, and derivatives beside those of `solve`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eye, grad, jit, linalg, type Tensor } from "../../src/index.js";
+import { eye, grad, jit, jvp, linalg, type Tensor } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 import { normals } from "./accuracy.js";
 
@@ -30,6 +30,18 @@ describeOnTensorDevices("cg", () => {
     const sideByCg = grad((side: Tensor) => loss(linalg.cg(symmetric, matrix(), side)))(b());
     const sideBySolve = grad((side: Tensor) => loss(linalg.solve(matrix(), side)))(b());
     assert.ok((sideByCg.sub(sideBySolve).abs().max().itemSync() as number) < 1e-8);
+  });
+
+  test("second derivatives and forward mode are those of solve", () => {
+    const along = normals([n, n], "f64", 5);
+    const second = (f: (a: Tensor) => Tensor) => grad((a: Tensor) => grad(f)(a).mul(along).sum())(matrix());
+    const byCg = (a: Tensor) => linalg.cg(symmetric, a, b()).square().sum();
+    const bySolve = (a: Tensor) => linalg.solve(a.add(a.mT).mul(0.5), b()).square().sum();
+    const size = second(bySolve).abs().max().itemSync() as number;
+    assert.ok((second(byCg).sub(second(bySolve)).abs().max().itemSync() as number) < 1e-7 * size);
+    const [, forward] = jvp(byCg, [matrix()], [along]);
+    const [, expected] = jvp(bySolve, [matrix()], [along]);
+    assert.ok(Math.abs((forward.itemSync() as number) / (expected.itemSync() as number) - 1) < 1e-7);
   });
 
   test("stops after the rounds it is given", () => {

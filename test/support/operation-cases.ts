@@ -670,7 +670,6 @@ add("vectorNorm", [floats([2, 3], 0.3, 2)], (a) => linalg.vectorNorm(a, { axis: 
 add("adjoint", [floats([2, 3])], (a) => linalg.adjoint(a));
 add("cross", [floats([2, 3]), floats([3])], (a, b) => linalg.cross(a, b));
 add("multiDot", [floats([2]), floats([2, 3]), floats([3, 2])], (a, b, c) => linalg.multiDot([a, b, c!]));
-add("cg", [positiveDefinite([], 3), floats([3])], (a, b) => linalg.cg((m, x) => m.add(m.mT).mul(0.5).matmul(x), a, b, { tolerance: 1e-14 })); // biome-ignore format: one line
 add("lu", [floats([4, 4], -2, 2)], (a) => Object.values(linalg.lu(a)).slice(1));
 add("lu of a tall matrix", [floats([5, 3], -2, 2)], (a) => linalg.luFactor(a).lu);
 add("lu of a wide matrix", [floats([2, 3, 5], -2, 2)], (a) => linalg.luFactor(a).lu);
