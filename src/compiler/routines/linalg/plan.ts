@@ -37,6 +37,9 @@ export function luColumns(m: number, kind: NumberKind, tiles: TileProfile): numb
   return columns;
 }
 
+/** Shared memory through which lanes agree on a pivot, at most. */
+const EXCHANGE_BYTES = 4096;
+
 /** Whether lanes have the memory to share a matrix of m rows while they factor it; a core's cache always does. */
 export const isShareable = (m: number, columns: number, kind: NumberKind, { kind: tile, sharedBytes }: TileProfile) =>
-  tile === "panels" || m * ((columns | 1) * bytesOf(kind) + 4) <= sharedBytes;
+  tile === "panels" || m * (columns | 1) * bytesOf(kind) + EXCHANGE_BYTES <= sharedBytes;
