@@ -16,10 +16,12 @@ import { sortRows } from "../../../src/compiler/routines/sort-rows.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../../src/compiler/target/profile.js";
 import type { DType } from "../../../src/core/dtype.js";
 import { WebAssembly } from "../../../src/core/webassembly.js";
+import { planDft } from "../../../src/graph/dft-plan.js";
 import { inputsFirst, Node } from "../../../src/graph/node.js";
 import type { Primitive } from "../../../src/graph/primitive.js";
 import { attention, attentionGradient } from "../../../src/graph/primitives/attention.js";
 import { cumulate } from "../../../src/graph/primitives/cumulate.js";
+import { dft } from "../../../src/graph/primitives/dft.js";
 import { eighNodes } from "../../../src/graph/primitives/eigh.js";
 import { buffer } from "../../../src/graph/primitives/leaf.js";
 import { luNodes } from "../../../src/graph/primitives/lu.js";
@@ -57,7 +59,17 @@ function routinesIn(title: string, results: readonly Node[]): Record<string, Nod
 /** Routine primitives that are steps of a program rather than kernels: loops, branches, and parts of bundles. */
 const STEPS = ["branching", "part", "scan", "whileLoop"];
 
+/** Complex transforms of three lines, as pairs of real numbers in memory. */
+function transformOf(length: number, dtype: "f32" | "f64"): Node {
+  const params = { kind: "complex", axis: 1, length, sign: -1, scale: 1, isOfComplex: true };
+  const table = leaf([planDft("complex", length, dtype).table.size, 2], dtype);
+  return new Node(dft, params, [leaf([3, length, 2], dtype), table], [3, length, 2], dtype, device);
+}
+
 const nodes: Record<string, Node> = {
+  "a Fourier transform in one kernel": transformOf(360, "f32"),
+  "a Fourier transform in two passes": transformOf(6000, "f64"),
+  "a Fourier transform of a prime length": transformOf(17, "f32"),
   "a running sum over many chunks": running([50000], "f32", "sum"),
   "a running product, column by column": running([3000, 5], "f32", "product"),
   "a running logsumexp": running([200], "f64", "logsumexp"),

@@ -17,6 +17,8 @@ interface Layout {
   readonly dtype?: "f32" | "f64" | "f16";
   /** Rows from here on are neither loaded nor stored. */
   readonly end?: number;
+  /** Bytes of the vectors that are counted, where they are fewer than most. */
+  readonly bytes?: number;
 }
 
 /** out[row·pitch + start + c] = in[the same] + c, for c below count. */
@@ -39,7 +41,7 @@ function kernelOf({ pitch, start = 0, count = 4, dtype = "f32", end }: Layout, r
 /** How often the kernel loads and stores vectors. */
 function vectorsIn(layout: Layout): [loads: number, stores: number] {
   const text = disassemble(emitSpirv(kernelOf(layout)));
-  const bytes = layout.dtype === "f16" ? 8 : 16;
+  const bytes = layout.bytes ?? (layout.dtype === "f16" ? 8 : 16);
   const count = (op: string) => text.match(new RegExp(`${op}.* Aligned ${bytes}$`, "gm"))?.length ?? 0;
   return [count("OpLoad %v\\d"), count("OpStore")];
 }
@@ -55,6 +57,11 @@ const cases: readonly [string, Layout, [number, number]][] = [
   ["pairs of f64", { pitch: 2, count: 2, dtype: "f64" }, [1, 1]],
   ["f64 at odd places", { pitch: 2, count: 2, start: 1, dtype: "f64" }, [0, 0]],
   ["f16", { pitch: 4, dtype: "f16" }, [1, 1]],
+  ["pairs of words, as parts of complex numbers are", { pitch: 2, count: 2, bytes: 8 }, [1, 1]],
+  ["neighbours from an even place on, in pairs", { pitch: 8, start: 2, bytes: 8 }, [2, 2]],
+  ["six neighbours, four and two", { pitch: 8, count: 6, bytes: 8 }, [1, 1]],
+  ["pairs behind a gate", { pitch: 2, count: 2, end: 6, bytes: 8 }, [1, 1]],
+  ["words at odd places", { pitch: 2, count: 2, start: 1, bytes: 8 }, [0, 0]],
 ];
 
 describe("wide accesses", () => {
