@@ -121,6 +121,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   "linalg/qr.js": (f, { m }) => [f.qr(m).q, f.qr(m, { pivoting: true }).r],
   "linalg/svd.js": (f, { m }) => [f.svd(m).u, f.matrixRank(m)],
   "linalg/least-squares.js": (f, { m }) => [f.lstsq(m, m).x, f.pinv(m)],
+  "linalg/check.js": (f, { m }) => {
+    f.check(m);
+    return m.add(1);
+  },
+  "linalg/iterative.js": (f, { m }) => f.cg((a: typeof m, v: typeof m) => a.matmul(v), m, m),
+  "linalg/matrix-functions.js": (f, { m }) => [f.matrixExp(m), f.matrixPower(m, -2)],
+  "linalg/norms.js": (f, { m }) => [f.matrixNorm(m), f.vectorNorm(m)],
+  "linalg/products.js": (f, { m }) => [f.adjoint(m), f.multiDot([m, m])],
   "linalg/lu.js": (f, { m }) => [f.solve(m, m), f.det(m), f.lu(m).p],
   "linalg/triangular.js": (f, { m }) => [f.cholesky(m), f.triangularSolve(m, m, { left: false })],
   "bayes/distributions/student-t.js": (f, { key }) => f.studentT(3, 0, 1).distribution.sample(key, [2]),

@@ -65,7 +65,7 @@ PUMICE_CACHE names another folder; PUMICE_CACHE=off keeps nothing on disk.`,
   },
 };
 
-function readCache(folder: string, kinds: Kinds): CachedFile[] {
+export function readCache(folder: string, kinds: Kinds): CachedFile[] {
   try {
     return cachedFiles(folder, kinds);
   } catch (error) {
@@ -89,7 +89,7 @@ export function cachedFiles(root: string, kinds: Kinds): CachedFile[] {
   });
 }
 
-function removeFiles(files: readonly CachedFile[]): { removed: CachedFile[]; failures: string[] } {
+export function removeFiles(files: readonly CachedFile[]): { removed: CachedFile[]; failures: string[] } {
   const removed: CachedFile[] = [];
   const failures: string[] = [];
   for (const file of files) {

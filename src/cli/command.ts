@@ -12,7 +12,7 @@ export interface Command {
   /** Its switches by name, with a description of each. */
   readonly switches: Readonly<Record<string, string>>;
   /** The words it takes besides switches, as `clear` in `pumice cache clear`. */
-  readonly words?: readonly string[];
+  readonly words?: readonly string[] | "any";
   /** Runs the command and returns the exit code. */
   run(given: Given, terminal: Terminal): Promise<number>;
 }
@@ -20,6 +20,8 @@ export interface Command {
 /** The switches and words of one call. */
 interface Given {
   has(switchOrWord: string): boolean;
+  /** The words in their order. */
+  readonly words: readonly string[];
 }
 
 /** An expected failure, shown as one message without a stack trace; exit code 1. */

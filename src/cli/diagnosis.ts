@@ -167,7 +167,7 @@ function manifestRemedies(facts: Facts, library: string, problem: string): strin
   ];
 }
 
-/** How to install drivers for the GPUs of this machine; for any GPU, when they are not known. */
+/** The way to install drivers for the GPUs of this machine; for any GPU, when they are not known. */
 function driverRemedies({ platform, gpuVendors }: Facts): string[] {
   switch (platform) {
     case "win32":
@@ -387,6 +387,18 @@ const cacheFolder: Check = ({ cache }) => {
   return [{ level: "ok", text: `Compiled kernels are kept in ${folder}` }];
 };
 
+/** Files with measured tilings of matrix products: how many products are tuned, and files that are not used. */
+const tunings: Check = ({ cache }) =>
+  (cache?.tunings ?? []).map(({ path, device, count, problem }) =>
+    problem === null
+      ? { level: "info", text: `${plural(count, "kind")} of matrix products measured on ${device}` }
+      : {
+          level: "warning",
+          text: `The measurements in ${path} are not used: ${problem}`,
+          remedies: ["Remove them: npx pumice tune --clear. To measure again: npx pumice tune."],
+        },
+  );
+
 const variables: Check = ({ variables }) => {
   const set = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   return set.length === 0 ? [] : [{ level: "info", text: "Variables that have a say in this", details: set }];
@@ -403,5 +415,6 @@ const checks: readonly (readonly [name: string, check: Check])[] = [
   ["software", software],
   ["validation", validation],
   ["cache", cacheFolder],
+  ["tunings", tunings],
   ["variables", variables],
 ];

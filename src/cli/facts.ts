@@ -139,20 +139,21 @@ function nvidiaFacts(): NvidiaFacts {
 }
 
 async function cacheFacts(): Promise<Facts["cache"]> {
-  const { cacheFolder, cacheRefusal } = await import("../vulkan/index.js");
+  const { cacheFolder, cacheRefusal, listTunings } = await import("../vulkan/index.js");
   const [folder, refusal] = [cacheFolder(), cacheRefusal()];
-  if (folder === null || refusal !== null) return { folder, problem: refusal };
+  if (folder === null || refusal !== null) return { folder, problem: refusal, tunings: [] };
+  const tunings = listTunings();
   // A missing folder is created when needed, in the nearest existing one. For root, permissions do not reveal read-only and
   // virtual file systems, so a file is written there as a test.
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   if (!statSync(nearest, { throwIfNoEntry: false })?.isDirectory())
-    return { folder, problem: `${nearest} is no folder` };
+    return { folder, problem: `${nearest} is no folder`, tunings };
   try {
     rmdirSync(mkdtempSync(join(nearest, ".pumice-")));
-    return { folder, problem: null };
+    return { folder, problem: null, tunings };
   } catch {
-    return { folder, problem: `nothing can be written to ${nearest}` };
+    return { folder, problem: `nothing can be written to ${nearest}`, tunings };
   }
 }
 

@@ -27,7 +27,20 @@ export interface Facts {
    * The folder of compiled kernels, and why it is not used. A null folder without a problem: the user turned it off. Null if it
    * could not be looked up.
    */
-  readonly cache: { readonly folder: string | null; readonly problem: string | null } | null;
+  readonly cache: {
+    readonly folder: string | null;
+    readonly problem: string | null;
+    /** Files with measured tilings of matrix products. */
+    readonly tunings: readonly TuningFacts[];
+  } | null;
+}
+
+/** A file with measured tilings: the device it is for, the kinds of products in it, and why it is not used, or null. */
+interface TuningFacts {
+  readonly path: string;
+  readonly device: string;
+  readonly count: number;
+  readonly problem: string | null;
 }
 
 export type Outcome<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly why: string };

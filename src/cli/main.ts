@@ -11,8 +11,9 @@ import { info } from "./info.js";
 import { isExpected } from "./surface.js";
 import { columns, openTerminal, type Terminal } from "./terminal.js";
 import { tour } from "./tour.js";
+import { tune } from "./tune.js";
 
-const commands: readonly Command[] = [info, doctor, cache, tour];
+const commands: readonly Command[] = [info, doctor, cache, tune, tour];
 
 async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args;
@@ -33,7 +34,7 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
     terminal.print(commandHelp(command));
     return 0;
   }
-  return command.run({ has: (key) => switches.has(key) || words.has(key) }, terminal);
+  return command.run({ has: (key) => switches.has(key) || words.has(key), words: [...words] }, terminal);
 }
 
 function find(name: string): Command {
@@ -61,7 +62,7 @@ function parse(command: Command, args: string[]): { switches: Set<string>; words
       if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value. ${hint}`);
       switches.add(token.name);
     } else if (token.kind === "positional") {
-      if (!command.words?.includes(token.value)) {
+      if (command.words !== "any" && !command.words?.includes(token.value)) {
         throw new UsageError(`${command.name} does not know "${token.value}". ${hint}`);
       }
       words.add(token.value);

@@ -45,6 +45,6 @@ export async function findMnist(from = folder): Promise<Mnist | string> {
   return found;
 }
 
-/** Of `import` and of `require`. */
+/** Whether `import` or `require` found no such package. */
 const isMissing = (error: unknown): boolean =>
   ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"].includes((error as NodeJS.ErrnoException).code ?? "");

@@ -26,6 +26,7 @@ import { copyLeaves } from "./rewrite/leaves.js";
 import { mergeEqual } from "./rewrite/merge-equal.js";
 import { packed } from "./rewrite/packed.js";
 import { dropRecomputeMarks } from "./rewrite/recompute.js";
+import { selectInBands } from "./rewrite/row-bands.js";
 import { separateRoots } from "./rewrite/separate-roots.js";
 import { splitReductions } from "./rewrite/split-reductions.js";
 import { findAttention } from "./rewrite/written-attention.js";
@@ -40,9 +41,10 @@ import { scanSteps, whileSteps } from "./steps/loop-steps.js";
 import { routineSteps } from "./steps/routine-steps.js";
 import { SharedKernels } from "./steps/shared-kernels.js";
 import { assignSlots } from "./steps/slots.js";
+import type { TargetProfile } from "./target/profile.js";
 import type { LoadKernel, Recordable, Target } from "./target/target.js";
 import type { TileProfile } from "./target/tile-profile.js";
-import { lowerProduct } from "./tiles/product.js";
+import { describeProduct, lowerProduct } from "./tiles/product.js";
 import { lowerTransposed } from "./tiles/transpose.js";
 
 /**
@@ -59,7 +61,7 @@ export function compile<Code>(
   shared = new SharedKernels<Code>(),
 ): Program<Code> {
   const assembly = new Assembly(target, load, recordable, shared, passes);
-  const graph = rewrite(roots, given, target.profile.tiles, true);
+  const graph = rewrite(roots, given, target.profile.tiles, true, target.profile);
   const leafSlots = slotsOfLeaves(graph.leaves, given, target.profile.alignment);
   const steps = compileGraph(assembly, graph, leafSlots, (root) => assembly.make(graph.roots[root], root));
   const leaves = graph.leaves.map(({ shape, dtype }) => ({ shape, dtype }));
@@ -86,7 +88,8 @@ interface RewrittenGraph {
 }
 
 /**
- * Graph → graph. `arePacked`: leaves and roots are tensors, in which integers narrower than a byte are packed.
+ * Graph → graph. `arePacked`: leaves and roots are tensors, in which integers narrower than a byte are packed. `profile`:
+ * how routines run on the device; null inside larger kernels, which run none.
  *
  * Two rewrites are no passes of their own, because they look at a node's inputs after those are rewritten: `simpler`
  * (rewrite/simplify.ts) folds constants and reductions of repeated values as `expandComposites` and `chooseImplementations`
@@ -97,6 +100,7 @@ export function rewrite(
   given: readonly Node[],
   tiles: TileProfile,
   arePacked = false,
+  profile: Pick<TargetProfile, "sort" | "bandBytes"> | null = null,
 ): RewrittenGraph {
   const { copies, memory } = copyLeaves(given, arePacked);
   const expanded = expandComposites(roots, copies, tiles);
@@ -105,7 +109,8 @@ export function rewrite(
   );
   const single = mergeEqual(real);
   const attentive = findAttention(single.roots, tiles);
-  const chosen = chooseImplementations(attentive, tiles);
+  const banded = profile ? selectInBands(attentive, profile.bandBytes) : attentive;
+  const chosen = chooseImplementations(banded, tiles, profile?.sort ?? null);
   const merged = mergeEqual(chosen.roots);
   const plain = dropRecomputeMarks(merged.roots);
   const stored = [...chosen.stored].map((node) => plain.copies.get(merged.keptFor(node)) as Node);
@@ -158,13 +163,16 @@ function lowerOnce<Code>({ target, shared: { lowered } }: Assembly<Code>, group:
 function lowerTask(group: Group, { settings, profile }: Target) {
   const lower = group.product ? lowerProduct : group.transposed ? lowerTransposed : lowerGroup;
   const { kernel, buffers } = lower(group, nameOf(group), settings);
-  const formula = writtenLater(() => describeGroup(group, buffers, kernel.buffers));
+  const formula = writtenLater(() =>
+    [describeGroup(group, buffers, kernel.buffers), ...describeProduct(group)].join("\n"),
+  );
   return { kernel: keepRepeatedValues(kernel, profile.rowCacheBytes), buffers, formula };
 }
 
 /** The graph of a loop's or branch's body goes through the same passes. */
 const compileBody: CompileBody = (assembly, parameters, results, parameterSlots, rootSlot) => {
-  const graph = rewrite(results, parameters, assembly.target.profile.tiles);
+  const { profile } = assembly.target;
+  const graph = rewrite(results, parameters, profile.tiles, false, profile);
   const slots = new Map(graph.leaves.map((leaf, i) => [leaf, parameterSlots[i]]));
   return compileGraph(assembly, graph, slots, rootSlot);
 };

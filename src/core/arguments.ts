@@ -75,7 +75,7 @@ function noOptions(operation: string, value: unknown, known: object): ArgumentEr
 /** The end of a message: the value that was given. */
 const butNot = (value: unknown): string => `not ${shown(value)}.${remedyForTensor(value)}`;
 
-/** Checks for one of the choices, or undefined. */
+/** Checks that a value is one of the choices, or undefined. */
 export function checkChoice(operation: string, what: string, value: unknown, choices: readonly string[]): void {
   if (value === undefined || choices.includes(value as string)) return;
   throw new ArgumentError(`${operation}: ${what} is ${shown(value)}; it is ${choices.map(shown).join(" or ")}.`);

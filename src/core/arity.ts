@@ -14,10 +14,10 @@ export function checkCount(operation: string, most: number, given: ArrayLike<unk
   if (given.length > most) checkSurplus(operation, most, Array.from(given), false);
 }
 
-/** How many arguments wrapped methods take. */
+/** The number of arguments of wrapped methods. */
 const COUNTS = new WeakMap<object, number>();
 
-/** How many arguments a method takes that `refusingSurplus` has wrapped; any number where it has not. */
+/** The number of arguments of a method that `refusingSurplus` has wrapped; of others, Infinity. */
 export const mostArguments = (method: object): number => COUNTS.get(method) ?? Infinity;
 
 /** The same method, which throws on surplus arguments. One with a rest parameter takes any number and stays as it is. */
@@ -82,7 +82,7 @@ const isPlainObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /**
- * How many parameters a function declares, counted in its text: `length` stops at the first one with a default value.
+ * The number of parameters that a function declares, counted in its text: `length` stops at the first one with a default value.
  * Infinity with a rest parameter.
  * @internal for tests: it reads JavaScript, so that its grammar is tested by itself
  */

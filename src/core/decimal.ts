@@ -22,7 +22,7 @@ export function positionalDigits(x: number, dtype: DType, precision: number): De
   return trimmed(cut(x.toFixed(ALL_PLACES), readsBack, 0, precision));
 }
 
-/** How many digits after the point a number needs in the form d.ddd · 10^e, at most `precision`. */
+/** The digits after the point that a number needs in the form d.ddd · 10^e, at most `precision`. */
 export function scientificPlaces(x: number, dtype: DType, precision: number): number {
   return trimmed(scientific(x, dtype, 0, precision).digits).fraction.length;
 }

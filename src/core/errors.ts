@@ -16,7 +16,7 @@ export class PumiceError extends Error {
   }
 }
 
-/** How many of our own frames are looked through: operations are made of others. */
+/** The most own frames that are skipped: operations are made of others. */
 const INNER_FRAMES = 40;
 
 let keepsFrames = OWN_FOLDER === null;
@@ -71,3 +71,6 @@ export class SizeMismatchError extends PumiceError {}
 
 /** An argument that the function does not take; the message names the limit. */
 export class ArgumentError extends PumiceError {}
+
+/** A matrix that has no such factor or solution, found by `linalg.check`. */
+export class LinalgError extends PumiceError {}

@@ -14,7 +14,7 @@ interface FormatOptions {
   readonly precision?: number;
   /** Beyond this many elements only the edges are shown. */
   readonly threshold?: number;
-  /** How many elements at either end of an axis are shown then. */
+  /** The number of elements at either end of an axis that are shown then. */
   readonly edgeItems?: number;
   readonly lineWidth?: number;
   /** Text between elements; with ", " the output can be pasted into a program. */

@@ -1,4 +1,6 @@
-/** Where the library's own files are, for code that reads stacks: errors begin with the user's frame, and name the operation. */
+/**
+ * The folder of the library's own files, for code that reads stacks: errors begin with the user's frame and name the operation.
+ */
 
 /**
  * The folder of the library's files as stacks show it, found in a stack so that it is right with source maps too. The

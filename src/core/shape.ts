@@ -34,7 +34,7 @@ export function checkShape(shape: Shape, operation: string): Shape {
   return shape;
 }
 
-/** How many elements a shape has. */
+/** The number of elements of a shape. */
 export function sizeOf(shape: Shape, operation = "size"): number {
   let size = 1;
   for (const length of shape) {

@@ -42,7 +42,7 @@ export type IndexItem<I = never> =
 
 interface IndexTensors<I> {
   isItem(argument: unknown): argument is I;
-  /** How many axes the item consumes. */
+  /** The number of axes that the item consumes. */
   axesOf(item: I): number;
 }
 

@@ -12,7 +12,7 @@ export function threadsWanted(available: number, wish: string | undefined): numb
 /** Chunks per thread: enough that a thread that comes late or is interrupted does not keep the others waiting. */
 const CHUNKS_PER_THREAD = 4;
 
-/** How many rows a thread takes at a time; null where there are so few that the calling thread does them by itself. */
+/** The rows that a thread takes at a time; null where they are so few that the calling thread does them by itself. */
 export function chunkOf(length: number, grain: number, threads: number): number | null {
   if (threads === 1 || length < 2 * grain) return null;
   const share = length / (threads * CHUNKS_PER_THREAD);

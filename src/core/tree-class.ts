@@ -7,7 +7,7 @@ import { checkFunction, checkOptions, checkString } from "./arguments.js";
 import { ArgumentError } from "./errors.js";
 import { shown } from "./shown.js";
 
-/** How instances of a class take part in trees. */
+/** The rules by which instances of a class are parts of trees. */
 export interface TreeClass<C, D = undefined> {
   /** Its name in error messages. */
   readonly name: string;

@@ -71,7 +71,7 @@ export type BufferPlace =
   | {
       readonly from: "argument" | "result";
       readonly index: number;
-      /** Where in it the buffer begins, in bytes. */
+      /** The offset of the buffer in it, in bytes. */
       readonly offset: number;
     }
   | {

@@ -28,7 +28,7 @@ type Contents = Iterable<string | Uint8Array>;
 /** Contains the number of the writing process, for whoever removes leftovers. */
 const unfinishedName = (path: string): string => `${path}.${process.pid}.${randomBytes(8).toString("hex")}.part`;
 
-/** Where the bytes for a path go: to a file that is replaced, or straight into a device or a pipe. */
+/** The destination of the bytes for a path: a file that is replaced, or a device or pipe itself. */
 interface Destination {
   readonly path: string;
   /** The mode of the file that is replaced; null for a new one, whose mode the system chooses. */

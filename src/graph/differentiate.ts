@@ -41,7 +41,8 @@ export function pullBack(
     if (bundle) {
       const parts = ofParts.get(node);
       if (!parts) continue;
-      bundle.vjp(g, node, parts).forEach((each, input) => {
+      const isWanted = (input: number) => wanted.has(node.inputs[input]);
+      bundle.vjp(g, node, parts, isWanted).forEach((each, input) => {
         collect(node.inputs[input], each);
       });
       continue;

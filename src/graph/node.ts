@@ -6,6 +6,7 @@
  * holds the node and no operation that waits reads it.
  */
 import type { DType } from "../core/dtype.js";
+import { sameShape } from "../core/shape.js";
 import type { Primitive } from "./primitive.js";
 
 /** Memory on a device; the engines extend it. */
@@ -41,7 +42,22 @@ export interface PassedGraph {
   readonly usedLater: Set<number>;
 }
 
+/** Values that are computed together, such as a loss and its gradients. */
+interface Kin {
+  /** Of sets that were made later it is higher. */
+  readonly serial: number;
+  /** None when they have been computed: what still waits must not keep their memory. */
+  nodes: readonly Node[];
+  /** What was written from them since, as far as nothing else reads it: the next parameters of a training step. */
+  readonly updates: Set<Node>;
+}
+
+/** Updates that are remembered for each of the values that are computed together. */
+const MOST_UPDATES = 4;
+
 const NONE: readonly Node[] = [];
+
+let made = 0;
 
 export class Node {
   /** The computed value; null while the node waits. */
@@ -68,9 +84,11 @@ export class Node {
   position = 0;
   walk = 0;
   isEnd = false;
-  /** While pending: nodes that are computed together with it (`computeTogether`), and whether an input has such. */
-  companions: readonly Node[] = NONE;
+  /** While pending: what it is computed together with (`computeTogether`), and whether it or an input has such. */
+  kin: Kin | null = null;
   isAccompanied = false;
+  /** Later nodes have higher numbers. */
+  readonly serial = ++made;
 
   constructor(
     readonly primitive: Primitive,
@@ -90,6 +108,7 @@ export class Node {
       if (input.trace && input.trace.level > (this.trace?.level ?? -1)) this.trace = input.trace;
     }
     this.depth = depth + 1;
+    if (this.isAccompanied && primitive.kind === "elementwise") joinAsUpdate(this);
   }
 
   /** Replaces the computation by another one of the same value, shape and dtype. */
@@ -103,7 +122,7 @@ export class Node {
   /** Turns the node into a leaf that holds its value. */
   realize(storage: Storage): void {
     this.storage = storage;
-    this.companions = NONE;
+    if (this.kin) this.leaveKin(this.kin);
     this.isAccompanied = false;
     if (isUnderWay(this.trace)) {
       this.depth = 0;
@@ -115,6 +134,13 @@ export class Node {
     if (this.isAbandoned) return;
     for (const input of inputs) input.users--;
     freeDropped(inputs);
+  }
+
+  /** The others are computed in the same run. */
+  private leaveKin(kin: Kin): void {
+    kin.nodes = NONE;
+    kin.updates.clear();
+    this.kin = null;
   }
 }
 
@@ -147,21 +173,49 @@ const isDropped = ({ handles, users, storage, isAbstract, trace }: Node): boolea
  * only the loss and then the gradients would otherwise do that work twice.
  */
 export function computeTogether(nodes: readonly Node[]): void {
-  const companions = nodes.filter(({ storage }) => storage === null);
-  for (const node of companions) {
-    node.companions = companions;
+  const waiting = nodes.filter(({ storage }) => storage === null);
+  const kin = { serial: ++made, nodes: waiting, updates: new Set<Node>() };
+  for (const node of waiting) {
+    node.kin?.updates.delete(node);
+    node.kin = kin;
     node.isAccompanied = true;
   }
 }
 
-/** The nodes to compute and their companions that are still in use. */
+/**
+ * A new node that computes element by element from one of such values, in its shape, is computed with them too if a tensor
+ * holds it then. So a step of training is one program, whether its loss is read or the next step begins.
+ */
+function joinAsUpdate(node: Node): void {
+  if (node.isAbstract || isUnderWay(node.trace)) return;
+  let latest: Kin | null = null;
+  for (const { kin, shape } of node.inputs) {
+    if (!kin || !sameShape(shape, node.shape)) continue;
+    // Values that were computed together earlier belong to another step.
+    if (!latest || latest.serial < kin.serial) latest = kin;
+  }
+  if (!latest) return;
+  for (const input of node.inputs) input.kin?.updates.delete(input);
+  if (latest.updates.size >= MOST_UPDATES * latest.nodes.length) return;
+  latest.updates.add(node);
+  node.kin = latest;
+}
+
+/** The nodes to compute, and what is computed together with them and still in use. In the order in which they were made. */
 export function withCompanions(nodes: readonly Node[]): readonly Node[] {
   if (!nodes.some(({ isAccompanied }) => isAccompanied)) return nodes;
   const all = new Set(nodes);
-  for (const { companions, device } of pendingInOrder(nodes)) {
-    for (const node of companions) if (node.device === device && (node.handles > 0 || node.users > 0)) all.add(node);
+  for (const { kin, device } of pendingInOrder(nodes)) {
+    if (!kin) continue;
+    for (const node of kin.nodes) {
+      if (node.storage === null && node.device === device && (node.handles > 0 || node.users > 0)) all.add(node);
+    }
+    for (const node of kin.updates) {
+      if (node.storage === null && node.device === device && node.handles > 0) all.add(node);
+    }
   }
-  return [...all];
+  // One order whichever was asked for: the same roots are the same program.
+  return [...all].sort((a, b) => a.serial - b.serial);
 }
 
 /** Whether a trace, or one around it, is still being differentiated. */

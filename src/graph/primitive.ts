@@ -41,7 +41,12 @@ interface Common {
 /** The rules of an operation with several results handle all of them at once. */
 interface BundleRules {
   jvp(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): readonly (Node | null)[];
-  vjp(g: GraphOps, node: Node, cotangents: readonly (Node | null)[]): readonly (Node | null)[];
+  vjp(
+    g: GraphOps,
+    node: Node,
+    cotangents: readonly (Node | null)[],
+    isWanted?: (input: number) => boolean,
+  ): readonly (Node | null)[];
   batch(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): readonly BatchedInput[];
 }
 

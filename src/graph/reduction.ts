@@ -36,7 +36,7 @@ interface Entry {
   /** a with b gives the same bits as b with a. The maximum does not: of 0 and -0 it is the second operand. */
   readonly isSymmetric: boolean;
   /**
-   * How complex numbers are reduced: each part by itself; or one half of the elements is combined with the other until one is
+   * The reduction of complex numbers: each part by itself; or one half of the elements is combined with the other until one is
    * left; or not at all.
    */
   readonly complex: "parts" | "halves" | "refused";

@@ -2,8 +2,8 @@
  * NumPy's .npy format, versions 1 to 3 (NEP 1): a magic string, a header that is a Python dict, and the elements. Reads
  * every dtype Pumice has, in either byte order and in either memory order; writes what np.save writes, byte for byte.
  * Dtypes without a NumPy name are written as the ml_dtypes package writes it: bf16 as `<V2`, two opaque bytes, f8e4m3 and the
- * integers narrower than a byte as `<V1`, one byte each, f8e5m2 as `<f1`. `<V1` is read as f8e4m3 unless the caller knows better.
- * Object, string, date and structured arrays are refused. The io namespace and npz.ts call this.
+ * integers narrower than a byte as `<V1`, one byte each, f8e5m2 as `<f1`. `<V1` is read as f8e4m3 unless the caller knows
+ * better. Object, string, date and structured arrays are refused. The io namespace and npz.ts call this.
  */
 import { tidyBytes } from "../core/bytes.js";
 import { DTYPE_NAMES, DTYPES, type DType, isPacked } from "../core/dtype.js";
@@ -29,7 +29,7 @@ interface NpyHeader {
   /** The first axis varies fastest. */
   readonly fortranOrder: boolean;
   readonly bigEndian: boolean;
-  /** Where the elements begin, and how many bytes they take. */
+  /** The offset of the elements, and their size in bytes. */
   readonly dataOffset: number;
   readonly byteLength: number;
 }
@@ -39,7 +39,7 @@ export interface NpyArray extends RawTensor {
   readonly fortranOrder: boolean;
 }
 
-/** Where the header ends, from the bytes before it. */
+/** The end of the header, from the bytes before it. */
 export function npyHeaderEnd(bytes: Uint8Array, what = "npy"): number {
   if (bytes.length < 8 || MAGIC.some((byte, i) => bytes[i] !== byte)) {
     throw new FormatError(`${what}: not a .npy file; it does not begin with \\x93NUMPY and a version.`);

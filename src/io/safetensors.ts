@@ -45,7 +45,7 @@ export interface SafetensorsEntry {
   /** The dtype as the file calls it. */
   readonly storedAs: string;
   readonly shape: Shape;
-  /** Where the bytes begin, counted from the start of the data. */
+  /** The offset of the bytes from the start of the data. */
   readonly offset: number;
   readonly byteLength: number;
 }
@@ -54,7 +54,7 @@ export interface SafetensorsHeader {
   /** By name, in the order of the data. */
   readonly entries: ReadonlyMap<string, SafetensorsEntry>;
   readonly metadata: ReadonlyMap<string, string>;
-  /** Where the data begins in the file. */
+  /** The offset of the data in the file. */
   readonly dataOffset: number;
 }
 

@@ -15,7 +15,7 @@ export interface ZipEntry {
   readonly crc: number;
   readonly compressedSize: number;
   readonly size: number;
-  /** Where the member's bytes begin. */
+  /** The offset of the member's bytes. */
   readonly dataOffset: number;
 }
 

@@ -33,13 +33,17 @@ export function normal<D extends DType = "f32">(key: Key, shape: Shape = [], opt
   return normalFrom(randomWords(key, shape, "normal"), work, "normal").cast(dtype) as Tensor<D>;
 }
 
-/** If both bounds lie beyond this on one side, the window is a tail: its distribution function is too close to 0 or 1 to invert. */
+/**
+ * If both bounds lie beyond this on one side, the window is a tail: its distribution function is too close to 0 or 1 to invert.
+ */
 const TAIL = 1;
 
 /** Beyond this, the series of Q is as exact as floats; below it, erfc is far from zero. */
 const FAR = { f32: 10, f64: 20 } as const;
 
-/** log Q(x) + x²/2 for x ≥ TAIL and Q the probability of more than x: it changes slowly, so that differences keep their digits. */
+/**
+ * log Q(x) + x²/2 for x ≥ TAIL and Q the probability of more than x: it changes slowly, so that differences keep their digits.
+ */
 function logMills(x: Tensor): Tensor {
   const far = FAR[x.dtype as "f32" | "f64"];
   const near = x.minimum(far);
@@ -96,10 +100,12 @@ function narrowDistance(unit: Tensor, width: Tensor, middle: Tensor): Tensor {
   return share.mul(width);
 }
 
-/** Standard normal numbers between bounds, and in tails and narrow windows their distance from a bound, which keeps more digits. */
+/**
+ * Standard normal numbers between bounds, and in tails and narrow windows their distance from a bound, which keeps more digits.
+ */
 interface TruncatedNumbers {
   readonly value: Tensor;
-  /** Where value = low + distance, or high - distance. */
+  /** In the upper tail value = low + distance, in the lower one value = high - distance. */
   readonly isUpper: Tensor;
   readonly isLower: Tensor;
   readonly distance: Tensor;

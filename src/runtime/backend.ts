@@ -28,6 +28,9 @@ import { type PrintOptions, printProgram } from "./print-program.js";
 import type { PlannedProgram } from "./program-file.js";
 import { ProgramSource, type ProgramTimes } from "./program-source.js";
 import { type Found, graphOf, ProgramTable, resultsOf } from "./program-table.js";
+import type { TimedProduct } from "./tuning/product-timer.js";
+import type { Finding } from "./tuning/search.js";
+import { Tuner, type TunerOptions } from "./tuning/tuner.js";
 import { checkHasValue } from "./value-checks.js";
 
 export type { Profile };
@@ -74,15 +77,18 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private readonly source: ProgramSource<K>;
   private readonly maxKeptBytes: number;
   private readonly awaited: AwaitedLoops<M, K>;
+  private readonly tuner: Tuner<M, K>;
 
   constructor(
     readonly id: string,
     readonly engine: Engine<M, K>,
     readonly target: Target,
     files: ProgramCache | null = programCache(),
+    tuning: TunerOptions = { store: null, isAsked: false },
   ) {
+    this.tuner = new Tuner(engine, target, tuning);
     this.awaited = new AwaitedLoops(engine, this.counters, (node) => this.realize([node]));
-    this.source = new ProgramSource(id, engine, target, files, this.counters);
+    this.source = new ProgramSource(id, engine, target, files, this.counters, this.tuner);
     this.programs = new ProgramTable(MAX_PROGRAMS, target.profile.alignment);
     this.maxKeptBytes = engine.memoryBytes * MAX_KEPT_SHARE;
   }
@@ -274,7 +280,9 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return { ...planned, run: (memory, scalars, isDonated) => recorded.run(memory, scalars, isDonated) };
   }
 
-  /** The program of a graph that was looked up. `isOnDisk`: looks on disk before compiling. A new program goes into the table. */
+  /**
+   * The program of a graph that was looked up. `isOnDisk`: looks on disk before compiling. A new program goes into the table.
+   */
   private addProgram(found: Found<PlannedProgram<K>>, isOnDisk: boolean): PlannedProgram<K> {
     const { leaves, partsKey, numbers } = found;
     const use = isOnDisk ? `plain ${partsKey ?? ""}` : null;
@@ -293,7 +301,12 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     };
   }
 
-  /** How the rows of a kernel are spread over the device, in words. */
+  /** Measures the tilings of a product and keeps the best; null where there is nothing to choose. Blocks meanwhile. */
+  tune(product: TimedProduct): Finding | null {
+    return this.tuner.tune(product);
+  }
+
+  /** The mapping of a kernel's rows to the device, in words. */
   mappingOf(step: KernelStep<K>): string {
     return this.source.mappingOf(step);
   }
@@ -342,7 +355,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 const isWorthLookingFor = ({ order, roots }: Found<unknown>): boolean =>
   order.length >= WORTH_LOOKING_FOR || hasWhileLoop(roots);
 
-/** How often a while loop runs is decided on the way, so there is nothing to record; such a program is there to be looked at. */
+/** A while loop decides its rounds as it runs, so there is nothing to record; such a program can only be shown. */
 const cannotReplay = (): never => {
   throw new Error("prepare: a program with while loops is not replayed; compute its graph.");
 };

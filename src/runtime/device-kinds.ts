@@ -4,7 +4,7 @@
  */
 import type { KernelLanguage } from "../core/encoded-kernel.js";
 import type { Backend } from "./backend.js";
-import { hostBackend, type ListedGpu, listGpus, openVulkan } from "./open.js";
+import { type ListedGpu, listGpus, openHost, openVulkan } from "./open.js";
 
 /** A device of this machine. `refusal`: why it cannot be used, or null. */
 export type ListedDevice = ListedGpu;
@@ -40,6 +40,6 @@ export const DEVICE_KINDS: readonly DeviceKind[] = [
     language: "wasm",
     absence: "there is no CPU",
     list: () => [{ index: 0, name: "CPU", isSoftware: false, refusal: null }],
-    open: () => hostBackend() as unknown as Backend,
+    open: () => openHost() as unknown as Backend,
   },
 ];

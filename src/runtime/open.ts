@@ -6,6 +6,7 @@ import type { TargetProfile } from "../compiler/target/profile.js";
 import type { FragmentShape } from "../compiler/target/tile-profile.js";
 import { DeviceError } from "../core/errors.js";
 import type { ProgramCache } from "../engines/disk/program-cache.js";
+import { isTuningAsked, tuningFile } from "../engines/disk/tuning-file.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import { finishAtExit, listDevices, openEngine } from "../engines/vulkan/open.js";
@@ -13,30 +14,40 @@ import { type DeviceType, isSoftware } from "../engines/vulkan/plan.js";
 import { copyKernel } from "../spirv/copy-kernel.js";
 import { floatControlsOf } from "../spirv/float-controls.js";
 import { Backend } from "./backend.js";
+import { type TunerOptions, withTilings } from "./tuning/tuner.js";
 
 interface BackendOptions {
   /** Used instead of the device's own profile. */
   readonly profile?: TargetProfile;
   /** Null: nothing is kept on disk. */
   readonly files?: ProgramCache | null;
+  /** Measured tilings, and whether to measure; without it there are none. */
+  readonly tuning?: TunerOptions;
 }
 
-export function hostBackend(device: HostDevice = openHostDevice(), { profile, files }: BackendOptions = {}) {
-  return new Backend(
-    "cpu",
-    device,
-    wasmTarget(device.threads, profile, { relaxedSimd: device.mayFuse && hasRelaxedSimd() }),
-    files,
-  );
+/** @internal for tests: backends with other profiles, and without files */
+export function hostBackend(device: HostDevice = openHostDevice(), { profile, files, tuning }: BackendOptions = {}) {
+  const target = wasmTarget(device.threads, profile, { relaxedSimd: device.mayFuse && hasRelaxedSimd() });
+  return new Backend("cpu", device, tuning ? withTilings(target, tuning.store) : target, files, tuning);
 }
+
+/** The CPU, with what was measured on it. */
+export function openHost() {
+  const device = openHostDevice();
+  return hostBackend(device, { tuning: tuningOf(device.name) });
+}
+
+/** The measured tilings of a device. `identity`: it and its driver, as text. */
+const tuningOf = (identity: string): TunerOptions => ({ store: tuningFile(identity), isAsked: isTuningAsked() });
 
 /** @internal for tests: backends with other profiles, without files, and of a described GPU */
 export function vulkanBackend(
   id: string,
   device: VulkanDevice,
-  { profile, files, gpu = describeGpu(device) }: BackendOptions & { readonly gpu?: GpuDescription } = {},
+  { profile, files, tuning, gpu = describeGpu(device) }: BackendOptions & { readonly gpu?: GpuDescription } = {},
 ) {
-  return new Backend(id, device, spirvTarget(gpu, profile), files);
+  const target = spirvTarget(gpu, profile);
+  return new Backend(id, device, tuning ? withTilings(target, tuning.store) : target, files, tuning);
 }
 
 /** A Vulkan device of this machine. `refusal`: why it cannot be used, or null. */
@@ -66,29 +77,40 @@ export function listGpus(): ListedGpu[] {
 export function openVulkan(id: string, index: number) {
   const device = openEngine({ index }, { copy: copyKernel });
   finishAtExit(device);
-  return vulkanBackend(id, device);
+  const { name, driverName, driverInfo, driverVersion } = device.properties;
+  return vulkanBackend(id, device, { tuning: tuningOf(`${name}, ${driverName} ${driverInfo} ${driverVersion}`) });
 }
 
 /** Multiprocessors by kind of device. Vulkan does not report their number; a guess is enough to choose tiles. */
 const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
 
-/** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
-const SHUFFLE = 0x10;
+/** Families of GPUs by the number of their maker (VkPhysicalDeviceProperties.vendorID). */
+const FAMILIES: Readonly<Record<number, string>> = {
+  4318: "nvidia",
+  4098: "amd",
+  32902: "intel",
+  4203: "apple",
+};
+
+/** VK_SUBGROUP_FEATURE_SHUFFLE_BIT, VK_SUBGROUP_FEATURE_BALLOT_BIT */
+const [SHUFFLE, BALLOT] = [0x10, 0x8];
 
 /**
  * A Vulkan device as the compiler sees it.
  * @internal for tests: a description with other abilities is made from it
  */
 export function describeGpu({ plan: { limits, features }, properties }: VulkanDevice): GpuDescription {
-  const { size, operations } = properties.subgroup;
+  const { size, min, max, operations } = properties.subgroup;
   const hasAtomic = (bits: 32 | 64) => features.includes(`shaderBufferFloat${bits}AtomicAdd`);
   return {
     isSoftware: isSoftware(properties),
+    family: FAMILIES[properties.vendorId],
     units: UNITS[properties.type],
     sharedBytes: limits.maxComputeSharedMemorySize,
     maxThreads: Math.min(limits.maxComputeWorkGroupSize[0], limits.maxComputeWorkGroupInvocations),
     maxColumns: limits.maxComputeWorkGroupCount[0],
     subgroupSize: operations & SHUFFLE ? size : 0,
+    votingLanes: operations & SHUFFLE && operations & BALLOT && min === max ? size : 0,
     floatControls: {
       ...floatControlsOf(properties.floatControls),
       // Software drivers report it too, but some do not follow it.
@@ -102,7 +124,7 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
 
 /** The products of fragments that the device offers and our tiles use: 16×16, of f16, bf16 or i8, with a wider sum. */
 function fragmentsOf(
-  { cooperativeMatrices, subgroup }: VulkanDevice["properties"],
+  { cooperativeMatrices, subgroup, vendorId }: VulkanDevice["properties"],
   features: readonly string[],
 ): FragmentShape[] {
   // Tiles must know the size of a subgroup.
@@ -115,6 +137,8 @@ function fragmentsOf(
       ({ m, n, a, b, c, result, scope }) =>
         scope === "subgroup" && m === 16 && n === 16 && a === operand && b === operand && c === sum && result === sum,
     );
-    return found ? [{ operand, rows: found.m, columns: found.n, depth: found.k }] : [];
+    // Every NVIDIA GPU with matrix units gives lanes pairs of neighbours; test/engines/vulkan/fragment-layout.test.ts looks.
+    const pairs = FAMILIES[vendorId] === "nvidia";
+    return found ? [{ operand, rows: found.m, columns: found.n, depth: found.k, pairs }] : [];
   });
 }

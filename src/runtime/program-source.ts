@@ -1,5 +1,5 @@
 /**
- * Where programs come from: the disk, if this graph was compiled before for such a device by this very compiler, else the
+ * The source of programs: the disk, if this graph was compiled before for such a device by this very compiler, else the
  * compiler. A program that took long to compile is kept on disk. Also the clock of where the time goes before a program runs.
  * `Backend` asks for programs that its table in memory lacks.
  */
@@ -23,6 +23,7 @@ import { printGraph } from "../graph/print.js";
 import { graphText } from "./graph-text.js";
 import { printProgram } from "./print-program.js";
 import { type PlannedProgram, packProgram, unpackProgram } from "./program-file.js";
+import type { Tuner } from "./tuning/tuner.js";
 
 /** Milliseconds in all: looking up programs on disk, reading and compiling them, and making their code ready to run. */
 export interface ProgramTimes {
@@ -39,7 +40,7 @@ interface WantedProgram {
   readonly given: readonly Node[];
   /** Everything that it depends on besides the graph and the device, as text; null: it is not looked for on disk. */
   readonly use: string | null;
-  /** How it is run: once with memory as it comes, many times step by step with memory planned, or recorded. */
+  /** The way it runs: once with memory as it comes, many times step by step with planned memory, or recorded. */
   readonly run: "once" | "stepped" | RecordedRun;
 }
 
@@ -64,7 +65,9 @@ export class ProgramSource<Code extends LoadedKernel> {
   /** The list of the open profile, to which each compilation is added; null without one. */
   watched: CompileSpan[] | null = null;
   private readonly shared = new SharedKernels<Code>();
-  /** The encoding of each loaded kernel, if programs are cached on disk: each program that uses the kernel is written with it. */
+  /**
+   * The encoding of each loaded kernel, if programs are cached on disk: each program that uses the kernel is written with it.
+   */
   private readonly encodings = new WeakMap<Code, EncodedKernel>();
 
   /** `id`: the device's name. */
@@ -74,14 +77,17 @@ export class ProgramSource<Code extends LoadedKernel> {
     private readonly target: Target,
     private readonly files: ProgramCache | null,
     private readonly counters: { compiled: number; loaded: number },
+    private readonly tuner: Pick<Tuner<never, Code>, "prepare"> | null = null,
   ) {}
 
   /** The program from disk, or compiled. */
   programOf(wanted: WantedProgram): PlannedProgram<Code> {
+    const { roots, given, run } = wanted;
+    // First: what it finds is part of the key.
+    this.tuner?.prepare(roots, given, typeof run === "string" ? null : run);
     const key = this.keyOf(wanted);
     const known = key === null ? null : this.read(key);
     if (known) return known;
-    const { roots, given, run } = wanted;
     const { target } = this;
     const number = this.counters.compiled + 1;
     const title = `program ${number} on ${this.id}`;
@@ -111,7 +117,7 @@ export class ProgramSource<Code extends LoadedKernel> {
     return code;
   }
 
-  /** How the rows of a kernel are spread over the device, in words. */
+  /** The mapping of a kernel's rows to the device, in words. */
   mappingOf({ kernel, code }: KernelStep<Code>): string {
     return this.target.mappingOf(kernel, code.numbers);
   }

@@ -4,9 +4,10 @@
  * builds nothing: nodes carry their positions, the hash is taken during the walk, and forms of that hash are compared part
  * by part. The hash may be weak; the comparison decides.
  *
- * A form has up to four programs, and as many for each set of values that are kept for later. The first has all constants of the graph built in, because known constants fold. When
- * the form comes back with other values, the constants that changed are data in the next program
- * (compiler/rewrite/given-numbers.ts). The last program has all constants as data and serves every graph of the form.
+ * A form has up to four programs, and as many for each set of values that are kept for later. The first has all constants of
+ * the graph built in, because known constants fold. When the form comes back with other values, the constants that changed are
+ * data in the next program (compiler/rewrite/given-numbers.ts). The last program has all constants as data and serves every
+ * graph of the form.
  *
  * Contiguous slices of memory (graph/contiguous-slice.ts) are leaves too: where they begin is no part of the form.
  */
@@ -269,7 +270,7 @@ export function isSameValue(a: unknown, b: unknown): boolean {
 
 const mix = (hash: number, word: number): number => Math.imul((hash << 5) ^ (hash >>> 27) ^ word, 0x9e3779b1);
 
-/** Of primitives, shapes and inputs. Other parameters hardly ever tell two graphs apart that agree in all of these. */
+/** A hash of primitives, shapes and inputs. Graphs that agree in these hardly ever differ in other parameters. */
 function hashOf(order: readonly Node[], roots: readonly Node[]): number {
   let hash = order.length;
   for (let i = 0; i < order.length; i++) {

@@ -70,6 +70,7 @@ const UNARY = {
   fract: { name: "fract", float: GlslStd450.Fract, glsl: true },
   sqrt: { name: "sqrt", float: GlslStd450.Sqrt, glsl: true },
   inverseSqrt: { name: "inverseSqrt", float: GlslStd450.InverseSqrt, glsl: true },
+  exp2: { name: "exp2", float: GlslStd450.Exp2, glsl: true },
 } satisfies Record<string, Variants>;
 
 /** Integer operations that Vulkan takes on 32-bit operands only. */
@@ -200,6 +201,11 @@ export class Arithmetic extends Emitter {
 
   inverseSqrt(a: Operand): Value {
     return this.unary(UNARY.inverseSqrt, a);
+  }
+
+  /** 2^a, with an error of 3 + 2|a| units in the last place. f16 and f32 only. */
+  exp2(a: Operand): Value {
+    return this.unary(UNARY.exp2, a);
   }
 
   /** GLSL's fma: the driver decides whether it is fused. */

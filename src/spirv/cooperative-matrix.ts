@@ -54,7 +54,7 @@ export class CooperativeMatrices {
     return this.f.emitMany(Op.CooperativeMatrixMulAddKHR, sum, [a, b, c, ...extra]);
   }
 
-  /** How many elements of such a matrix each invocation holds. */
+  /** The number of elements of such a matrix that each invocation holds. */
   length(type: MatrixType): Value {
     return this.f.emitMany(Op.CooperativeMatrixLengthKHR, this.f.module.u32, [type.id]);
   }

@@ -81,7 +81,7 @@ export class Ref {
     f.emitVoid(Op.Store, [this.pointer(), stored, ...this.memoryOperands("store")]);
   }
 
-  /** How many elements a buffer that ends in a runtime array has (OpArrayLength; storage buffers only). */
+  /** The number of elements of a buffer that ends in a runtime array (OpArrayLength; storage buffers only). */
   length(): Value {
     const { type } = this;
     if (type.kind === "array") {

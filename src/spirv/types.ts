@@ -140,7 +140,7 @@ export function scalarOf(type: Type): ScalarType | undefined {
   }
 }
 
-/** How many scalars a scalar or vector has; 0 for every other type. */
+/** The number of scalars of a scalar or vector; 0 for every other type. */
 export function componentsOf(type: Type): number {
   switch (type.kind) {
     case "bool":

@@ -26,9 +26,9 @@ export interface AttentionOptions {
   readonly bias?: Tensor;
   /** The factor of the scores; 1 / √d. */
   readonly scale?: number;
-  /** How far a query sees: so many keys to either side of its own position, or [before, behind]; Infinity for no limit. */
+  /** The keys that a query sees: so many to either side of its own position, or [before, behind]; Infinity for no limit. */
   readonly window?: number | readonly [before: number, behind: number];
-  /** How many keys count, from the first on: a number, or integers that broadcast to the leading axes. */
+  /** The number of keys that count, from the first on: a number, or integers that broadcast to the leading axes. */
   readonly keyLength?: number | Tensor;
 }
 

@@ -1,4 +1,6 @@
-/** What dtypes are and how they combine, under the names of the array API standard: for programs that serve several. */
+/**
+ * Facts about dtypes and their promotion, under the names of the array API standard: for programs that serve several libraries.
+ */
 import { checkCount } from "../core/arity.js";
 import {
   checkDType,

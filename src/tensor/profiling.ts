@@ -1,4 +1,4 @@
-/** Where the time goes: `await profile(() => …)` gives a table per kernel and a trace for Perfetto. */
+/** Profiles: `await profile(() => …)` gives a table of times per kernel and a trace for Perfetto. */
 
 import { checkFunction, checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";

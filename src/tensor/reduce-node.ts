@@ -51,8 +51,8 @@ export function sumDType(dtype: DType): DType {
 }
 
 /**
- * Along the first axis, the first element below `limit`; the least of all where none is. Elements below it must rise along
- * the axis. Rounds after the first such element need not be computed.
+ * Along the first axis, the first element below `limit`; the smallest of all if there is none. Elements below it must rise
+ * along the axis. Rounds after the first such element need not be computed.
  */
 export function firstBelow(node: Node, limit: number): Node {
   return derive(R.min, node, { axes: [0], endsBelow: limit });

@@ -256,7 +256,7 @@ export class Tensor<D extends DType = AnyDType> {
     if (this.current) checkHasValue(this.current);
   }
 
-  /** What it is and how to read its values. The values are not shown: reading them may wait for the device. */
+  /** The tensor's type as text, with the way to read its values. Values are not shown: reading them may wait for the device. */
   toString(): string {
     const how = this.node.isAbstract
       ? "traced"

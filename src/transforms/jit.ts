@@ -57,7 +57,7 @@ export interface Jitted<A extends readonly unknown[], R> {
   (...args: A): R;
   /** The program of a call with such arguments. Printed, it shows the kernels, the memory plan and the time of compiling. */
   lower(...args: JitArguments<A>): Lowered;
-  /** How many programs are kept. */
+  /** The most programs that are kept. */
   readonly programs: number;
 }
 

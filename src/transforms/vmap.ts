@@ -18,14 +18,14 @@ import { flattenAny, flattenTensors, pathOf, spreadLeaves, type TreeStructure, u
 
 /**
  * The axis that counts the members of a batch; null where all members share the value. Or a tree of these, like that of the
- * tensors or ending earlier: an axis in place of a tree goes for all tensors in that tree.
+ * tensors or ending earlier: an axis in place of a tree applies to all tensors in that tree.
  */
 export type BatchAxes = number | null | readonly BatchAxes[] | { readonly [key: string]: BatchAxes };
 
 export interface VmapOptions {
   /** For all arguments one axis (0 unless told), or a list with an entry for each argument. */
   readonly in?: BatchAxes;
-  /** Where the batch goes in the results: 0 unless told; a number, or a tree like the result. */
+  /** The axis of the batch in the results: 0 unless told; a number, or a tree like the result. */
   readonly out?: BatchAxes;
 }
 

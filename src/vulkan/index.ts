@@ -3,6 +3,7 @@
 export type { ByteSource } from "../engines/byte-source.js";
 export { cacheFolder, cacheKinds } from "../engines/disk/cache-folder.js";
 export { cacheRefusal } from "../engines/disk/own-folder.js";
+export { listTunings } from "../engines/disk/tuning-file.js";
 export { Profile } from "../engines/profile.js";
 export type { FunctionName, Interposer, VulkanFunction } from "../engines/vulkan/api.js";
 export { DeviceBuffer } from "../engines/vulkan/buffer.js";

@@ -20,18 +20,18 @@ const MAX_HEIGHT = 64;
 const NEVER = 0x7fffffff;
 
 /**
- * Where the nodes of a function are computed and used, by the number of a node (`numberOf`). A function may have a hundred
- * thousand nodes, so these are columns of integers, and the nodes themselves stay small.
+ * The places where the nodes of a function are computed and used, by the number of a node (`numberOf`). A function may have a
+ * hundred thousand nodes, so these are columns of integers, and the nodes themselves stay small.
  */
 export class Placement {
-  /** How many times the result is used by code that is written. */
+  /** The number of uses of the result in written code. */
   readonly uses: Int32Array;
   /** The position at which it is computed; -1: it is not. */
   readonly at: Int32Array;
   /** The first and the last position at which it is used. */
   private readonly firstUse: Int32Array;
   private readonly lastUse: Int32Array;
-  /** How many values are on the stack above the statement's own when it is computed. */
+  /** The number of values on the stack above the statement's own when it is computed. */
   private readonly height: Int32Array;
   /** It is used in a loop that it was made outside of. */
   readonly isUsedInside: Uint8Array;
@@ -53,7 +53,7 @@ export class Placement {
     for (let i = nodes.length - 1; i >= 0; i--) if (this.place(i)) this.noteUses(i);
   }
 
-  /** How many numbers there are. */
+  /** The number of nodes. */
   get size(): number {
     return this.uses.length;
   }

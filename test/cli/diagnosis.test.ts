@@ -54,7 +54,7 @@ const healthy: Facts = {
   gpuVendors: ["NVIDIA"],
   nvidia: { kernelDriver: "570.86.15", libraries: [glx, egl] },
   listing: devices(gpu, lavapipe),
-  cache: { folder: "/home/me/.cache/pumice", problem: null },
+  cache: { folder: "/home/me/.cache/pumice", problem: null, tunings: [] },
 };
 
 /** The same machine without its GPU: nothing of NVIDIA's, software Vulkan alone. */
@@ -459,7 +459,7 @@ const situations: Situation[] = [
   },
   {
     title: "a cache folder that cannot be written",
-    facts: { cache: { folder: "/c", problem: "no permission to write to /c" } },
+    facts: { cache: { folder: "/c", problem: "no permission to write to /c", tunings: [] } },
     check: "cache",
     level: "warning",
     text: /cannot be kept in \/c: no permission/,
@@ -468,7 +468,7 @@ const situations: Situation[] = [
   },
   {
     title: "no cache, as asked",
-    facts: { cache: { folder: null, problem: null } },
+    facts: { cache: { folder: null, problem: null, tunings: [] } },
     check: "cache",
     level: "info",
     text: /PUMICE_CACHE=off/,

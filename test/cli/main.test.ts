@@ -32,7 +32,7 @@ test("--version prints the package's", () => {
 });
 
 const misuses: [args: string[], says: RegExp][] = [
-  [["inof"], /no command "inof".*info, doctor, cache, tour/],
+  [["inof"], /no command "inof".*info, doctor, cache, tune, tour/],
   [["help", "inof"], /no command "inof"/],
   [["--json"], /no option --json/],
   [["info", "--jsno"], /info has no option --jsno.*info --help/],

@@ -14,6 +14,7 @@ import {
   withCompanions,
 } from "../../src/graph/node.js";
 import { add, neg } from "../../src/graph/primitives/elementwise.js";
+import { sum } from "../../src/graph/primitives/reduce.js";
 import { make, nowhere, stored } from "../support/nodes.js";
 
 const MEMORY = { byteLength: 4 };
@@ -185,6 +186,70 @@ test("companions on another device stay behind", () => {
   computeTogether([here, there]);
   assert.deepEqual(withCompanions([here]), [here]);
   assert.equal(here.device, nowhere);
+});
+
+test("an update that is written from values that are computed together comes along, while a tensor holds it", () => {
+  const x = stored(4);
+  const [loss, slope] = [make(neg, [x]), make(neg, [x])];
+  loss.handles = 1;
+  slope.handles = 1;
+  computeTogether([loss, slope]);
+  const scaled = make(neg, [slope]);
+  const update = make(add, [x, scaled]);
+  scaled.handles = 1;
+  assert.deepEqual(withCompanions([loss]), [loss, slope], "nobody holds the update");
+  update.handles = 1;
+  assert.deepEqual(withCompanions([loss]), [loss, slope, update], "what only leads to it is not stored");
+  assert.deepEqual(withCompanions([update]), [loss, slope, update], "in one order, whichever was asked for");
+  const other = make(add, [slope, x]);
+  other.handles = 1;
+  assert.deepEqual(withCompanions([loss]), [loss, slope, update, other]);
+  for (const node of [loss, slope, update]) node.realize(MEMORY);
+  assert.deepEqual(withCompanions([other]), [other]);
+});
+
+test("an update belongs to the values that came last, and is forgotten with the step", () => {
+  const step = (x: Node) => {
+    const slope = make(neg, [x]);
+    slope.handles = 1;
+    computeTogether([slope]);
+    return slope;
+  };
+  const first = step(stored(4));
+  const moved = make(neg, [first]);
+  const second = step(moved);
+  const update = make(add, [moved, second]);
+  update.handles = 1;
+  assert.deepEqual(withCompanions([first]), [first]);
+  assert.deepEqual(withCompanions([second]), [first, second, update]);
+});
+
+test("no update is what has another shape, no elements of the values, no value, or belongs to an open differentiation", () => {
+  const x = stored(4);
+  const slope = make(neg, [x]);
+  computeTogether([slope]);
+  slope.handles = 1;
+  const held = (node: Node): Node => {
+    node.handles = 1;
+    return node;
+  };
+  held(make(sum, [slope], { axes: [0] }));
+  held(new Node(add, {}, [slope, x], [2, 4], "f32", nowhere));
+  const variable = stored(4);
+  variable.trace = { isOpen: true, outer: null, level: 1 };
+  held(make(add, [slope, variable]));
+  const placeholder = stored(4);
+  placeholder.isAbstract = true;
+  held(make(add, [slope, placeholder]));
+  assert.deepEqual(withCompanions([slope]), [slope]);
+});
+
+test("few updates are expected: what is built of a gradient by the hundred is not computed with it", () => {
+  const slope = make(neg, [stored(4)]);
+  computeTogether([slope]);
+  const all = Array.from({ length: 100 }, () => make(neg, [slope]));
+  for (const node of all) node.handles = 1;
+  assert.deepEqual(withCompanions([slope]), [slope, ...all.slice(0, 4)]);
 });
 
 /** Memory that tells when it was freed. */

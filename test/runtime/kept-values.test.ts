@@ -10,7 +10,7 @@ import { scan } from "../../src/index.js";
 import { askedAgain, expectAgain, markPassed, withoutSlices } from "../../src/runtime/kept-values.js";
 import { graphOf, ProgramTable } from "../../src/runtime/program-table.js";
 import { arange, backendFor, ones, type Tensor, tensor } from "../../src/tensor/index.js";
-import { grad } from "../../src/transforms/grad.js";
+import { grad, valueAndGrad } from "../../src/transforms/grad.js";
 import { make, nowhere, stored, storedAs } from "../support/nodes.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
@@ -119,6 +119,30 @@ describeOnTensorDevices("values that are asked for again", (device) => {
     assert.deepEqual([...(await all.data())], [0, 0, 2, 6, 12]);
     const cost = await costOf(async () => assert.equal(await all.at(4).item(), 12));
     assert.equal(cost.kernels, 0);
+  });
+
+  test("a step of training is one program, whether its loss is read or not", async () => {
+    const [rate, friction] = [0.02, 0.9];
+    const start = [3, -2, 1, 0.5];
+    let [w, speed]: [Tensor, Tensor] = [tensor(start), tensor([0, 0, 0, 0])];
+    const lossOf = valueAndGrad((x: Tensor) => x.square().mul(x.square().add(1)).sum());
+    // The same by hand: the slope of x⁴ + x² is 4x³ + 2x.
+    const [want, wantSpeed] = [[...start], [0, 0, 0, 0]];
+    const cost = await costOf(async () => {
+      for (let i = 0; i < 24; i++) {
+        const [loss, slope] = lossOf(w);
+        speed = speed.mul(friction).sub(slope.mul(rate));
+        w = w.add(speed);
+        const wantLoss = want.reduce((total, x) => total + x ** 4 + x ** 2, 0);
+        want.forEach((x, j) => {
+          wantSpeed[j] = wantSpeed[j]! * friction - rate * (4 * x ** 3 + 2 * x);
+          want[j] = x + wantSpeed[j]!;
+        });
+        if (i % 6 === 5) assert.ok(Math.abs((await loss.item()) / wantLoss - 1) < 1e-4, `step ${i}`);
+      }
+      for (const [j, x] of (await w.data()).entries()) assert.ok(Math.abs(x - want[j]!) < 1e-4);
+    });
+    assert.ok(cost.compiled <= 3, `${cost.compiled} programs`);
   });
 
   test("values inside a differentiated function may be read without harm", async () => {

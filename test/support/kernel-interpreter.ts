@@ -23,6 +23,7 @@ interface Access {
   readonly subgroup: number;
   readonly passed: number;
   readonly isWrite: boolean;
+  readonly isCount: boolean;
 }
 
 class RowInterpreter {
@@ -156,10 +157,92 @@ class RowInterpreter {
           for (let i = 0; i < to.length; i++) to[i]! += from[i]!;
         }
         break;
-      case "count":
-      case "atomic":
-        throw new Error(`kernel interpreter: ${statement.kind} is not written`);
+      case "getElements":
+        for (const [at, { id }] of statement.results.entries()) {
+          const found = active.map((is, lane) =>
+            is ? this.held(statement.fragment, lane)[this.element(statement.fragment, lane, at)]! : 0,
+          );
+          this.values.set(id, found);
+        }
+        this.subgroupsIn(active);
+        break;
+      case "setElements":
+        this.subgroupsIn(active);
+        for (const [at, value] of statement.values.entries()) {
+          const given = this.get(value);
+          active.forEach((is, lane) => {
+            if (is)
+              this.held(statement.fragment, lane)[this.element(statement.fragment, lane, at)] = Number(given[lane]);
+          });
+        }
+        break;
+      case "count": {
+        const [index, value] = [this.get(statement.index), this.get(statement.value)];
+        this.gated(statement.gate, active, (lane) => {
+          const at = Number(index[lane]);
+          this.touch(statement.array, at, lane, "count");
+          this.arrays[statement.array]![at]! += Number(value[lane]);
+        });
+        break;
+      }
+      case "atomic": {
+        const [index, value] = [this.get(statement.index), this.get(statement.value)];
+        this.gated(statement.gate, active, (lane) => {
+          const words = this.wordsOf(statement.buffer);
+          const { type } = statement.value;
+          const operation = { ...statement.value, op: statement.op } as Value;
+          const at = Number(index[lane]);
+          assert.ok(at >= 0 && at < words.length, `atomic ${statement.op} at ${at} of ${words.length}`);
+          words[at] = bitsOf(type, wrapped(type, operate(operation, [numberOf(type, words[at]!), value[lane]!])));
+        });
+        break;
+      }
+      case "observe": {
+        const index = this.get(statement.index);
+        const words = this.wordsOf(statement.buffer);
+        this.values.set(
+          statement.result.id,
+          active.map((is, lane) => {
+            const at = Number(index[lane]);
+            assert.ok(!is || (at >= 0 && at < words.length), `observe ${at} of ${words.length}`);
+            return is ? words[at]! : 0;
+          }),
+        );
+        break;
+      }
+      case "ticket": {
+        assert.ok(active.every(Boolean), "a ticket that not all lanes reach");
+        const taken = this.wordsOf(statement.buffer)[Number(this.get(statement.index)[0])]!++;
+        this.values.set(
+          statement.result.id,
+          active.map(() => taken),
+        );
+        break;
+      }
     }
+  }
+
+  private held(fragment: number, lane: number): Float64Array {
+    return this.fragments[Math.floor(lane / this.kernel.subgroupSize!)]![fragment]!;
+  }
+
+  /**
+   * Which element of a fragment a lane holds in a place. Kernels may rely on pairs of neighbours only where they say so; else
+   * elements are scattered as no device does it.
+   */
+  private element(fragment: number, lane: number, at: number): number {
+    const size = this.kernel.subgroupSize!;
+    const { rows, columns, pairs } = this.kernel.fragments![fragment]!;
+    const inSubgroup = lane % size;
+    if (pairs) return 2 * (inSubgroup + (at >> 1) * size) + (at & 1);
+    return (13 * (inSubgroup + at * size) + 5) % (rows * columns);
+  }
+
+  /** A buffer of words. */
+  private wordsOf(buffer: number): Uint32Array {
+    const bytes = this.buffers[buffer]!;
+    assert.equal(DTYPES[this.kernel.buffers[buffer]!.dtype].bytes, 4, "updates of words only");
+    return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
   }
 
   /** The subgroups that are active; all lanes of a subgroup must do what it does. */
@@ -183,19 +266,22 @@ class RowInterpreter {
   private loop({ index, extent, isLaneLoop, accumulators, body, exit }: Loop, active: readonly boolean[]): void {
     assert.ok(!isLaneLoop, "kernel interpreter: plain loops only");
     let state = accumulators.map(({ initial }) => this.get(initial));
+    let inside = active;
     for (let round = 0; round < extent; round++) {
       this.values.set(index.id, new Array(this.kernel.lanes).fill(round));
       accumulators.forEach(({ value }, i) => {
         this.values.set(value.id, state[i]!);
       });
-      this.statements(body, active);
-      state = accumulators.map(({ next }) => this.get(next));
-      const leaving = exit ? this.get(exit).filter((_, lane) => active[lane]) : [];
-      assert.ok(
-        leaving.every((is) => is === leaving[0]),
-        "kernel interpreter: lanes leave a loop in different rounds",
-      );
-      if (leaving[0]) break;
+      this.statements(body, inside);
+      const before = state;
+      state = accumulators.map(({ next }, i) => {
+        const reached = this.get(next);
+        return before[i]!.map((old, lane) => (inside[lane] ? reached[lane]! : old));
+      });
+      // Lanes that have left take no part in further rounds; an operation of all lanes then fails.
+      const leaving = exit ? this.get(exit) : [];
+      inside = inside.map((is, lane) => is && !leaving[lane]);
+      if (!inside.some(Boolean)) break;
     }
     accumulators.forEach(({ result }, i) => {
       this.values.set(result.id, state[i]!);
@@ -220,7 +306,7 @@ class RowInterpreter {
   }
 
   /** Notes an access to a word of an array; two accesses without a barrier between them must not conflict. */
-  private touch(array: number, at: number, who: number, isWrite: boolean): void {
+  private touch(array: number, at: number, who: number, how: boolean | "count"): void {
     const size = this.arrays[array]!.length;
     assert.ok(at >= 0 && at < size, `word ${at} of an array of ${size}`);
     const seen = this.touched[array]![at]!;
@@ -230,12 +316,17 @@ class RowInterpreter {
     }
     const subgroup = who < 0 ? -1 - who : Math.floor(who / (this.kernel.subgroupSize ?? this.kernel.lanes));
     const passed = this.passed[subgroup]!;
+    const [isWrite, isCount] = [how !== false, how === "count"];
     for (const other of seen.accesses) {
       const isApart = other.who === who || (other.subgroup === subgroup && other.passed < passed);
-      assert.ok(isApart || !(isWrite || other.isWrite), `word ${at}: ${who} meets ${other.who} without a barrier`);
+      const areCounts = isCount && other.isCount;
+      assert.ok(
+        isApart || areCounts || !(isWrite || other.isWrite),
+        `word ${at}: ${who} meets ${other.who} without a barrier`,
+      );
     }
     if (!seen.accesses.some((other) => other.who === who && other.passed === passed && other.isWrite === isWrite)) {
-      seen.accesses.push({ who, subgroup, passed, isWrite });
+      seen.accesses.push({ who, subgroup, passed, isWrite, isCount });
     }
   }
 
@@ -307,6 +398,36 @@ class RowInterpreter {
       }
       const combined = args[0]!.reduce((a, b) => wrapped(type, operate({ ...value, op: attribute } as Value, [a, b])));
       return active.map(() => combined);
+    }
+    if (op === "anyLane") {
+      const size = this.kernel.subgroupSize!;
+      this.subgroupsIn(active);
+      return active.map((_, lane) => {
+        const first = lane - (lane % size);
+        return args[0]!.slice(first, first + size).some((is, at) => active[first + at] && Boolean(is));
+      });
+    }
+    if (op === "beforeLane") {
+      const isReached = active.some(Boolean);
+      assert.ok(!isReached || active.every(Boolean), "a combination of lanes that not all of them reach");
+      let before = args[1]![0]!;
+      return args[0]!.map((own) => {
+        const mine = before;
+        before = wrapped(type, operate({ ...value, op: attribute } as Value, [before, own]));
+        return mine;
+      });
+    }
+    if (op === "matchLanes") {
+      const size = this.kernel.subgroupSize!;
+      this.subgroupsIn(active);
+      const mask = 2 ** Number(attribute) - 1;
+      const partOf = (lane: number) => Number(args[0]![lane]) & mask;
+      return active.map((is, lane) => {
+        const first = lane - (lane % size);
+        let word = 0;
+        for (let bit = 0; is && bit < size; bit++) if (partOf(first + bit) === partOf(lane)) word |= 1 << bit;
+        return word >>> 0;
+      });
     }
     return active.map((is, lane) => {
       if (!is) return 0;
@@ -400,8 +521,15 @@ function operate({ op, type, args, attribute }: Value, [a, b, c]: readonly (numb
       return type === "f32" ? x : Math.trunc(x);
     case "bitcast":
       return numberOf(type, bitsOf(args[0]!.type, a!));
+    case "popCount": {
+      let count = 0;
+      for (let bits = x; bits > 0; bits = Math.floor(bits / 2)) count += bits % 2;
+      return count;
+    }
     case "signExtend":
       return (x << (32 - Number(attribute))) >> (32 - Number(attribute));
+    case "exp2":
+      return 2 ** x;
     case "packHalves": {
       const halves = [x, y].map((half) => dataOf(encodeValues([half], "f16", "packHalves"), "u16")[0]!);
       return (halves[0]! | (halves[1]! << 16)) >>> 0;

@@ -168,6 +168,7 @@ export function makeEvaluator(options: EvaluatorOptions = {}): ScalarOps<Scalar>
     shr: shift("shr", (a, n, type) => (type === "i32" ? a >> n : a >>> n)),
     select,
     rarely: (condition, usual, compute) => select(condition, compute(), usual),
+    either: (condition, whenTrue, whenFalse) => select(condition, whenTrue(), whenFalse()),
     bitcast: (to, v) => {
       if (v.type === "f64" || v.type === "bool") return mismatch(`bitcast to ${to}`, v);
       const bits = v.type === "f32" ? bitsOfF32(v.value) : v.value >>> 0;

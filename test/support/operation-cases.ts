@@ -662,6 +662,17 @@ add("inv", [positiveDefinite([2], 3)], (a) => linalg.inv(a), everywhere);
 add("det", [positiveDefinite([2], 3)], (a) => linalg.det(a), everywhere);
 add("det by factors", [positiveDefinite([2], 4)], (a) => linalg.det(a));
 add("slogdet", [positiveDefinite([2], 3)], (a) => linalg.slogdet(a).logAbsDet, everywhere);
+add("matrixExp", [floats([2, 3, 3], -1, 1)], (a) => linalg.matrixExp(a));
+add("matrixPower", [floats([2, 2], -1, 1)], (a) => linalg.matrixPower(a, 3));
+add("matrixPower, negative", [positiveDefinite([], 2)], (a) => linalg.matrixPower(a, -2));
+for (const order of ["fro", 1, -1, Infinity, -Infinity] as const) {
+  add(`matrixNorm ${order}`, [floats([2, 3], 0.3, 2)], (a) => linalg.matrixNorm(a, { order }));
+}
+add("vectorNorm", [floats([2, 3], 0.3, 2)], (a) => linalg.vectorNorm(a, { axis: 1, order: 3 }));
+add("adjoint", [floats([2, 3])], (a) => linalg.adjoint(a));
+add("cross", [floats([2, 3]), floats([3])], (a, b) => linalg.cross(a, b));
+add("multiDot", [floats([2]), floats([2, 3]), floats([3, 2])], (a, b, c) => linalg.multiDot([a, b, c!]));
+add("cg", [positiveDefinite([], 3), floats([3])], (a, b) => linalg.cg((m, x) => m.add(m.mT).mul(0.5).matmul(x), a, b, { tolerance: 1e-14 })); // biome-ignore format: one line
 add("lu", [floats([4, 4], -2, 2)], (a) => Object.values(linalg.lu(a)).slice(1));
 add("lu of a tall matrix", [floats([5, 3], -2, 2)], (a) => linalg.luFactor(a).lu);
 add("lu of a wide matrix", [floats([2, 3, 5], -2, 2)], (a) => linalg.luFactor(a).lu);
@@ -704,6 +715,7 @@ for (const [m, n] of [
 add("svdvals", [floats([2, 3, 4])], (a) => linalg.svdvals(spread(3, 4)(a)), everywhere);
 add("lstsq", [floats([4, 2]), floats([4, 3])], (a, b) => linalg.lstsq(spread(4, 2)(a), b).x, everywhere);
 add("lstsq of a vector", [floats([2, 3]), floats([2])], (a, b) => linalg.lstsq(spread(2, 3)(a), b).x);
+add("cond", [floats([3, 3])], (a) => linalg.cond(spread(3, 3)(a)));
 add("matrixRank", [floats([2, 3, 3])], (a) => linalg.matrixRank(spread(3, 3)(a)), discrete);
 add("randomizedSvd", [floats([4, 3])], (a) => {
   return linalg.randomizedSvd(random.key(0, { device: a.device }), spread(4, 3)(a), 2).s;

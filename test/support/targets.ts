@@ -29,6 +29,7 @@ export const commonGpu: GpuDescription = {
   maxThreads: 1024,
   maxColumns: 65535,
   subgroupSize: 32,
+  votingLanes: 32,
   floatControls: {},
   atomicFloats: [],
   fragments: [],

@@ -120,6 +120,7 @@ export function wasmOps(f: FunctionBuilder, options: WasmOpsOptions = {}): WasmO
     shr: shift("shr"),
     select,
     rarely: (condition, usual, compute) => select(condition, compute(), usual),
+    either: (condition, whenTrue, whenFalse) => select(condition, whenTrue(), whenFalse()),
     bitcast: (to, v) => {
       if (v.type === "f64" || v.type === "bool") return mismatch(`bitcast to ${to}`, v);
       return { type: to, value: form.bitcast(v.type, to, v.value) };

@@ -1,6 +1,6 @@
 /**
- * The result of a method that is not a Markov chain: draws, a summary that knows how much they are worth, and doubts about them
- * in words. `advi`, `pathfinder` and `smc` return kinds of it.
+ * The result of a method that is not a Markov chain: draws, a summary that knows how much they are worth, and warnings in words.
+ * `advi`, `pathfinder` and `smc` return kinds of it.
  */
 import { Check, check, type Problem } from "../diagnostics/check.js";
 import type { SummaryRow } from "../diagnostics/scalar-summary.js";
@@ -14,7 +14,7 @@ export abstract class Approximation {
     readonly draws: Draws,
   ) {}
 
-  /** How many independent draws of the approximation the draws of a scalar are worth, for its mean. */
+  /** The effective number of independent draws, for the mean of a scalar. */
   protected abstract effectiveDraws(x: Chains): number;
 
   /** Problems that the method itself reports, besides those found in the draws. */

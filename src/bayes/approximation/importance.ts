@@ -46,7 +46,7 @@ const NEARLY_EQUAL = 0.9;
 
 /** The verdict of importance weights on an approximation. */
 export interface Weighing {
-  /** How many draws were weighed. */
+  /** The number of weighted draws. */
   readonly draws: number;
   /** The shape of the tail of the weights. */
   readonly paretoK: number;

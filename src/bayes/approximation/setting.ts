@@ -22,7 +22,7 @@ export interface ApproximationOptions<P> {
   readonly onProgress?: (progress: P) => void;
 }
 
-/** Where and in what a run computes. */
+/** The device and dtype of a run. */
 export interface Setting {
   readonly key: Key;
   readonly dtype: "f32" | "f64";

@@ -1,4 +1,4 @@
-/** Where a search begins: random free numbers at which the log density and its gradient are finite. */
+/** The start of a search: random free numbers at which the log density and its gradient are finite. */
 import { ArgumentError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
@@ -34,7 +34,7 @@ export async function startingPoints(
     (i) => Number.isFinite(densities[i]) && slopes(i).every(Number.isFinite),
   );
   if (usable.length === 0) throw nowhereFinite(posterior, slopes(0), await blamed(posterior, points, densities), tried);
-  // Where there are too few, several start at one point.
+  // If there are too few, several start at one point.
   const chosen = Array.from({ length: count }, (_, i) => usable[i % usable.length]);
   return points.take(tensor(chosen, { dtype: "i32", device }), { axis: 0 });
 }

@@ -12,7 +12,9 @@ export abstract class WeighedApproximation extends Approximation {
     super(draws);
   }
 
-  /** The shape of the tail of the weights: above 0.7 the approximation is far from the posterior, if they are not nearly equal. */
+  /**
+   * The shape of the tail of the weights: above 0.7 the approximation is far from the posterior, if they are not nearly equal.
+   */
   get paretoK(): number {
     return this.weighing.paretoK;
   }
@@ -20,7 +22,7 @@ export abstract class WeighedApproximation extends Approximation {
   /** Problems of the search for the approximation. */
   protected abstract unfinished(): readonly Problem[];
 
-  /** Advice where the weights have a heavy tail. */
+  /** Advice for weights with a heavy tail. */
   protected abstract remedy(): string;
 
   /** A sentence on how the search ended; shown only if `check()` finds no problem. */

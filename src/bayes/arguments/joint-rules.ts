@@ -7,7 +7,7 @@ import { choleskyFactor } from "../numerics/cholesky.js";
 /** Looks at the numbers of one vector or matrix. Returns the problem in words that begin with the argument's name, or null. */
 export type JointRule = (values: ArrayLike<number>, shape: readonly number[]) => string | null;
 
-/** Where the values of a variable lie, as far as these rules look: a `Constraint`. */
+/** The parts of a variable's `Constraint` that these rules look at. */
 interface ValueSpace {
   readonly name: string;
   /** Axes of one value: 1 for vectors, 2 for matrices. */
@@ -56,7 +56,7 @@ export const symmetricMatrix: VariableKind = {
   says: "a symmetric matrix. Give { cholesky: L } of an L that is lkjCholesky(…) or flat(covarianceCholesky), or a matrix made of it",
 };
 
-/** How far off sums of f32 may be that are 1 but for rounding. */
+/** The largest rounding error of sums of f32 that should be 1. */
 const ROUNDING = 1e-6;
 
 /** `logits`: what takes numbers that need not sum to 1. */

@@ -31,7 +31,7 @@ async function notFiniteAt(posterior: SampledTarget, u: Tensor): Promise<string>
   return why.join("; ");
 }
 
-/** How many variables a message lists, and how many elements of each. */
+/** The most variables that a message lists, and the most elements of each. */
 const SHOWN = { variables: 6, elements: 3 } as const;
 
 /** Numbers in words: "1.5", or "[1.5, 2, …]". */

@@ -69,8 +69,8 @@ export class Fit<N extends string = string, O extends string = string> {
   }
 
   /**
-   * How well the model predicts observations it has not seen, by PSIS-LOO: of all observations, or of those of some observed
-   * variables. `compare({ a: await a.loo(), b: await b.loo() })` sets models side by side.
+   * The expected log predictive density of observations that the model has not seen, by PSIS-LOO: of all observations, or of
+   * those of some observed variables. `compare({ a: await a.loo(), b: await b.loo() })` sets models side by side.
    */
   async loo(only?: O | readonly O[], options: LooOptions = {}): Promise<Loo> {
     const names: readonly O[] | undefined = typeof only === "string" ? [only] : only;
@@ -91,8 +91,8 @@ export class Fit<N extends string = string, O extends string = string> {
   }
 
   /**
-   * Draws `count` more from every chain, which go on where they stopped. Like `sample`, it can be awaited or watched, ends at an
-   * effective sample size (of all draws), and takes a file for checkpoints. What it is not told is as for the run before:
+   * Draws `count` more from every chain, which go on where they stopped. Like `sample`, it can be awaited or watched, ends at
+   * an effective sample size (of all draws), and takes a file for checkpoints. What it is not told is as for the run before:
    * `until` is not, nor is a signal that has been used.
    */
   extend(count: number, options: RunOptions = {}): SampleRun<N, O> {
@@ -135,8 +135,8 @@ export class Fit<N extends string = string, O extends string = string> {
   }
 
   /**
-   * Writes `<prefix>_1.csv`, `<prefix>_2.csv` …, a chain each, as CmdStan does, and returns their paths. ArviZ's `from_cmdstan` and
-   * rstan's `read_stan_csv` read them.
+   * Writes `<prefix>_1.csv`, `<prefix>_2.csv` …, a chain each, as CmdStan does, and returns their paths. ArviZ's `from_cmdstan`
+   * and rstan's `read_stan_csv` read them.
    */
   saveStanCsv(prefix: string, options: StanCsvOptions = {}): Promise<string[]> {
     return this.inTurn(async () => writeStanCsv(prefix, this.draws, options, await this.sampler.facts()));

@@ -1,4 +1,4 @@
-/** How many threads share a chain. */
+/** The number of threads that share a chain. */
 import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import type { ChainDensity } from "../kernels/density.js";
 
@@ -8,8 +8,8 @@ const MAX_LANES = 128;
 const LEAST_LANES = 32;
 
 /**
- * The threads that share a chain: one where the device has no lanes, where barriers are slow, for models that go step by step, and
- * where there are so many chains that they keep the device busy by themselves. Else as many as still have four observations
+ * The threads that share a chain: one where the device has no lanes, where barriers are slow, for models that go step by step,
+ * and where there are so many chains that they keep the device busy by themselves. Else as many as still have four observations
  * each, while the device has room; but a subgroup even for the smallest model. Chains that are threads of one subgroup wait for
  * each other in every branch one of them takes; with a subgroup to itself a chain goes its own way.
  */

@@ -18,8 +18,8 @@ export interface RunOptions {
   /** Ends the run early; what was drawn by then is returned. */
   readonly signal?: AbortSignal;
   /**
-   * Ends the run when every scalar that varies has these effective sample sizes, of its bulk, its tails or both; `draws` is then
-   * the most.
+   * Ends the run when every scalar that varies has these effective sample sizes, of its bulk, its tails or both; `draws` is
+   * then the most.
    */
   readonly until?: EssGoal;
   /** Draws a line of progress on the terminal; where there is none, a line every ten seconds and one at the end, to stderr. */
@@ -47,7 +47,7 @@ export interface SampleOptions extends RunOptions {
   readonly seed?: number;
   /** The dtype; that of the data unless told. */
   readonly dtype?: FloatDType;
-  /** Where the data are unless told; elsewhere they are copied there. */
+  /** The device to sample on: that of the data unless told. Data on other devices are copied there. */
   readonly device?: string;
   /**
    * nuts: trajectories end where they turn; unless told. hmc: they have `steps` steps on average. chees: all take a random
@@ -60,8 +60,8 @@ export interface SampleOptions extends RunOptions {
    */
   readonly steps?: number;
   /**
-   * Whether chains share one step size and one metric, adapted to all of them together; otherwise each has its own: unless told,
-   * but with chees. With hundreds of chains a warmup of 100 draws is then enough.
+   * Whether chains share one step size and one metric, adapted to all of them together; otherwise each has its own: unless
+   * told, but with chees. With hundreds of chains a warmup of 100 draws is then enough.
    */
   readonly pooled?: boolean;
   /** The mean acceptance that the step size is adapted to: 0.8 unless told. Higher takes smaller steps. */
@@ -75,8 +75,8 @@ export interface SampleOptions extends RunOptions {
   /** Starting points as free numbers, [chains, dim]; uniform between -2 and 2 unless told. */
   readonly inits?: Tensor | readonly FreeNumbers[];
   /**
-   * How many groups of consecutive chains start at one point each. The summary then has nested R-hat, which tells whether many
-   * short chains agree where R-hat cannot. Chosen by itself for 32 chains or more of at most 250 draws; 1 is none.
+   * The number of groups of consecutive chains that start at one point each. The summary then has nested R-hat, which tells
+   * whether many short chains agree where R-hat cannot. Chosen by itself for 32 chains or more of at most 250 draws; 1 is none.
    */
   readonly superchains?: number;
   /** The dtype of energies and adaptation: f64 where the device has it. */
@@ -120,7 +120,9 @@ const FLOATS = ["f32", "f64"];
 /** Options that are one of some words. */
 const CHOICES = { dtype: FLOATS, kernel: ["nuts", "hmc", "chees"], metric: ["diagonal", "dense"], energies: FLOATS };
 
-/** Superchains are chosen for at least so many chains, of at most so many draws; their most and least number, and draws of each. */
+/**
+ * Superchains are chosen for at least so many chains, of at most so many draws; their most and least number, and draws of each.
+ */
 const MANY_CHAINS = 32;
 const SHORT = 250;
 const MAX_SUPERCHAINS = 16;

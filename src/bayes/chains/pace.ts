@@ -1,6 +1,6 @@
 /**
- * How much a dispatch does: about 60 ms of work, measured by the one before. Often enough for progress, far below what watchdogs
- * allow. Pure; `NutsChains` calls it.
+ * The amount of work of a dispatch: about 60 ms, measured by the one before. Often enough for progress, far below what
+ * watchdogs allow. Pure; `NutsChains` calls it.
  */
 
 const DISPATCH_MS = 60;
@@ -21,8 +21,8 @@ export interface Pace {
 
 /**
  * The next pace, after one that took `milliseconds`, and `steps` of the chain that took the most. A transition may take four
- * times the steps that were usual, so that all of them take four times as long at most: a chain that needs more has the next one,
- * too.
+ * times the steps that were usual, so that all of them take four times as long at most: a chain that needs more has the next
+ * one, too.
  */
 export function nextPace({ transitions, budget }: Pace, steps: number, milliseconds: number): Pace {
   const usual = Math.ceil(steps / transitions);

@@ -35,7 +35,7 @@ export class PooledWarmup {
   private readonly memory: Record<(typeof OWN)[number], DeviceStorage>;
   private readonly everyDraw: readonly HandWritten<WrittenPooled>[];
   private readonly closing: readonly HandWritten<WrittenPooled>[];
-  /** How often the kernels were asked to adapt. */
+  /** Adaptations so far. */
   asked = 0;
   /** The draws adapted to, and how often that had been asked for, when the host last looked. */
   private seen = { draw: 0, asked: 0 };

@@ -1,5 +1,5 @@
 /**
- * How far a run has come, for people: on a terminal a line that is written over itself, elsewhere, as in the log of a job, a
+ * The progress of a run as text: on a terminal a line that is written over itself, elsewhere, as in the log of a job, a
  * line now and then.
  */
 import type { Progress } from "./run.js";
@@ -41,7 +41,7 @@ export function formatProgress(progress: Progress, wanted: Wanted): string {
   return parts.join(" · ");
 }
 
-/** Where lines are written. @internal for tests: a terminal that is none */
+/** The destination of lines. @internal for tests: a terminal that is none */
 export type Output = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
 
 export function progressLine(wanted: Wanted, out: Output = process.stderr): ProgressLine {

@@ -4,14 +4,14 @@
  */
 import type { Fit } from "./fit.js";
 
-/** How far a run has come. */
+/** The progress of a run. */
 export interface Progress {
   readonly phase: "warmup" | "sampling";
   /** Draws of the warmup so far, by chain. */
   readonly warmup: Int32Array;
   /** Draws kept so far, by chain. */
   readonly draws: Int32Array;
-  /** How many of them ended in a divergence; those of the warmup, which looks for its limits, do not count. */
+  /** The number of them that ended in a divergence, those of the warmup not counted. */
   readonly divergences: Int32Array;
   /** Steps taken so far, those of the warmup included: how much work was done. */
   readonly leapfrogs: Int32Array;
@@ -55,7 +55,7 @@ export class SampleRun<N extends string = string, O extends string = string>
   }
 
   /**
-   * How far the run has come, after every dispatch; in a warmup of chains together, after as many as take 60 ms or so. It runs as
+   * Hears of the progress after every dispatch; in a warmup of chains together, about every 60 ms. It runs as
    * fast as it is watched, or, once somebody waits for its end, as fast as it can.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Progress> {

@@ -230,7 +230,7 @@ export class Sampler {
   }
 }
 
-/** How many draws to ask for at once of a run that says how it goes: a share of all, but not many more than there are. */
+/** Draws to ask for at once of a run that reports its progress: a share of all, but not many more than there are. */
 function stepOf(wanted: number, drawn: number): number {
   const share = Math.ceil(wanted / WATCHED_BLOCKS);
   return Math.max(25, Math.min(share, Math.max(100, Math.ceil(drawn / 2))));

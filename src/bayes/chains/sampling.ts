@@ -24,7 +24,7 @@ export function samplingOf(posterior: SampledTarget, given: SampleOptions): Samp
   const settings = settingsOf(options, density);
   const make = (lanes: number) => new NutsChains(density, { ...settings, lanes });
   const { hasSlowBarriers } = density.backend.abilities;
-  // Where barriers are slow, a chain has one thread unless its loops are too long for one.
+  // On devices with slow barriers a chain has one thread unless its loops are too long for one.
   const isFree = options.lanes === undefined && hasSlowBarriers && density.isForLanes && !isDense;
   const chains = isFree ? withEnoughLanes(make) : make(options.lanes ?? lanesFor(density, options.chains, isDense));
   return { posterior, options, density, chains };

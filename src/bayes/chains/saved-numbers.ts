@@ -1,8 +1,8 @@
 /**
  * Numbers of a saved fit that are numbers, but none that a run with this posterior leaves: draws outside the range of their
- * variable, statistics that no sampler notes, chains whose log density is not that of their position (one too large would hold a
- * chain there for ever). Bounds are closed and wide, so that rounding refuses no fit that is as it was saved. `Sampler.resume`
- * calls this once the state has passed saved-state.ts.
+ * variable, statistics that no sampler notes, chains whose log density is not that of their position (one too large would hold
+ * a chain there for ever). Bounds are closed and wide, so that rounding refuses no fit that is as it was saved.
+ * `Sampler.resume` calls this once the state has passed saved-state.ts.
  */
 import { FormatError } from "../../core/errors.js";
 import { type Tensor, tensor } from "../../tensor/index.js";
@@ -27,7 +27,10 @@ const STATISTIC_RANGES: Partial<Record<Statistic, Range>> = {
   divergent: [0, 1],
 };
 
-/** How far the log density of a position may be from the saved one: kernels add up in another order, and large terms may cancel. */
+/**
+ * The largest difference between the log density of a position and the saved one: kernels add up in another order, and large
+ * terms may cancel.
+ */
 const TOLERANCE = { f32: 0.1, f64: 1e-5 };
 
 function refuse(why: string): never {

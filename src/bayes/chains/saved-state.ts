@@ -34,7 +34,7 @@ function refuse(why: string): never {
   throw new FormatError(`resume: the state of the chains is none that a run leaves: ${why}. The file was changed.`);
 }
 
-/** Throws where numbers are not what a run can have left. Their bytes are as many as the chains need. */
+/** Throws if a run cannot have left these numbers. The caller has checked that there are as many as the chains need. */
 export function checkSavedState(state: SavedState): void {
   checkInts(state);
   checkRows(state);

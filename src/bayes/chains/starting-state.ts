@@ -1,6 +1,6 @@
 /**
- * Where chains are before their first dispatch, as the bytes of their buffers: points to start from, step sizes, metrics. Buffers
- * lie as [element][chain]. `ChainMemory` uploads them.
+ * The state of chains before their first dispatch, as the bytes of their buffers: points to start from, step sizes, metrics.
+ * Buffers lie as [element][chain]. `ChainMemory` uploads them.
  */
 import { ArgumentError } from "../../core/errors.js";
 import { REALS, RUN_REALS, VECTORS, vectorSlots } from "../kernels/layout.js";

@@ -33,7 +33,7 @@ export interface Constraint {
   readonly name: string;
   /** Completes "y takes …": "positive numbers". */
   readonly description: string;
-  /** How many trailing axes belong to one value: 0 for numbers, 1 for vectors, 2 for matrices. */
+  /** The number of trailing axes of one value: 0 for numbers, 1 for vectors, 2 for matrices. */
   readonly eventRank: number;
   /** Absent where no smooth map leads: whole numbers, and measurements that stop at a bound. */
   readonly bijection?: Bijection;

@@ -18,7 +18,7 @@ function intoTriangle(numbers: Tensor, n: number, extra: 0 | 1): Tensor {
   return stack(rows, { axis: -2 });
 }
 
-/** How many numbers the first n rows take. */
+/** Numbers in the first n rows. */
 const triangleSize = (n: number, extra: 0 | 1): number => (n * (n - 1)) / 2 + extra * n;
 
 /** The lower triangle by rows. */
@@ -37,8 +37,8 @@ const freeSize = (shape: Shape, extra: 0 | 1): Shape => {
 };
 
 /**
- * To lower factors L of correlation matrices, whose rows have length 1. Each free number is a partial correlation z = tanh(u), and
- * takes its part of what the elements before it left of the row's length: L_ij = z_ij √Π_{m<j}(1 - z_im²), as in Stan.
+ * To lower factors L of correlation matrices, whose rows have length 1. Each free number is a partial correlation z = tanh(u),
+ * and takes its part of what the elements before it left of the row's length: L_ij = z_ij √Π_{m<j}(1 - z_im²), as in Stan.
  */
 export const partialCorrelations: Bijection = {
   freeShape: (shape) => freeSize(shape, 0),

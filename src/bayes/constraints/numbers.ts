@@ -145,7 +145,7 @@ export const unitInterval: Constraint = {
   holds: (x) => x.greater(0).logicalAnd(x.less(1)),
 };
 
-/** Angles: any number of data counts, and a variable lies between -π and π. */
+/** Angles: data may be any number, and a variable lies between -π and π. */
 export const angle: Constraint = {
   ...interval(-Math.PI, Math.PI),
   name: "angle",

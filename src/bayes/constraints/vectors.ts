@@ -5,7 +5,7 @@ import { runningSum } from "../numerics/running-sum.js";
 import type { Constraint } from "./constraint.js";
 import { positive, real } from "./numbers.js";
 
-/** How far sums of floats may be from 1: data are often rounded. */
+/** The largest distance from 1 of sums that count as 1: data are often rounded. */
 const TOLERANCE = 1e-5;
 
 const rises = (x: Tensor): Tensor => x.diff({ axis: -1 }).greater(0).all({ axis: -1 });
@@ -105,8 +105,8 @@ const padded = (x: Tensor, before: number, after: number): Tensor =>
   x.pad([...x.shape.slice(0, -1).map(() => [0, 0] as const), [before, after]]);
 
 /**
- * Vectors that sum to 0: the coordinates in an orthonormal basis of such vectors are free, those of the contrasts of `simplex`, but
- * by running sums instead of a matrix. It keeps lengths and angles, so it stretches nothing, and treats all elements alike:
+ * Vectors that sum to 0: the coordinates in an orthonormal basis of such vectors are free, those of the contrasts of `simplex`,
+ * but by running sums instead of a matrix. It keeps lengths and angles, so it stretches nothing, and treats all elements alike:
  * densities are those on the plane of such vectors.
  */
 export const sumToZero: Constraint = {

@@ -1,8 +1,8 @@
 /**
  * Logarithms at the ends of supports and of what parameters may be. There 0·log 0 is 0, and no gradient is NaN: the branch that
- * does not count is not differentiated. A density with a factor x^power is finite at x = 0 where the power is 0; where it is 0 or infinite
- * there the log density is -Infinity, because a density that is infinite somewhere would hold every sampler. Gamma, beta, Weibull
- * and Dirichlet densities and those of counts use this.
+ * does not count is not differentiated. A density with a factor x^power is finite at x = 0 where the power is 0; where it is 0
+ * or infinite there the log density is -Infinity, because a density that is infinite somewhere would hold every sampler. Gamma,
+ * beta, Weibull and Dirichlet densities and those of counts use this.
  */
 import { scalarLike, type Tensor, where } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
@@ -44,7 +44,7 @@ export function isAtKnownEnd(x: Tensor, { isEnd, argument, value }: End): Tensor
   return given.node.isAbstract ? answers.logicalAnd(false) : answers.logicalAnd(given.equal(value));
 }
 
-/** Where data may lie: inside, and at those ends that belong to the support. `closed` has all of them. */
+/** The range of data: inside, and those ends that belong to the support. `closed` has all of them. */
 export function withEnds(inside: Constraint, closed: Constraint, ends: readonly End[]): Constraint {
   const isClosed = ends.every(({ argument, value }) => argument === value);
   return {

@@ -1,4 +1,7 @@
-/** log Φ, the probability that a standard normal number is below z or between bounds, without underflow; truncation and censoring use it. */
+/**
+ * log Φ, the probability that a standard normal number is below z or between bounds, without underflow; truncation and
+ * censoring use it.
+ */
 import { type Tensor, where } from "../../tensor/index.js";
 import { gaussLegendre } from "./quadrature.js";
 
@@ -49,7 +52,7 @@ function logNormalBetween(low: Tensor, high: Tensor): Tensor {
 /** As many as make the mean of a normal density over a narrow interval exact to the last digit of f64. */
 const { nodes: NODES, weights: WEIGHTS } = gaussLegendre(8);
 
-/** How much of a normal density lies between bounds. */
+/** The probability that a normal number lies between bounds. */
 interface Mass {
   /** Whether the bounds are so close that nothing may be left of the difference of Φ at both. */
   readonly isNarrow: Tensor;

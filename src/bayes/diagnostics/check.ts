@@ -74,8 +74,8 @@ export class Check {
 }
 
 /**
- * Looks for what commonly goes wrong. A summary that is there already saves making one. `sampled` are variables that must
- * vary; others may be constants of the model.
+ * Looks for common faults. Pass `table` if there is a summary already. `sampled` are variables that must vary; others may be
+ * constants of the model.
  */
 export function check(draws: Draws, table: Summary = summary(draws), sampled: readonly string[] = []): Check {
   if (draws.length < 8) {

@@ -18,7 +18,7 @@ export interface ComparisonRow {
   readonly pLoo: number;
   /** The stacking weight. */
   readonly weight: number;
-  /** How many observations have a Pareto k too large to trust. */
+  /** The number of observations whose Pareto k is too large to trust. */
   readonly unreliable: number;
 }
 
@@ -30,7 +30,7 @@ export class Comparison implements Iterable<ComparisonRow> {
     return this.rows[Symbol.iterator]();
   }
 
-  /** How to read it, in words. */
+  /** The interpretation, in words. */
   get verdict(): string {
     const [best, second] = this.rows;
     const doubtful = this.rows.filter((row) => row.unreliable > 0).map((row) => row.name);

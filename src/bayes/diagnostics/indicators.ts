@@ -8,12 +8,12 @@ import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 
 /** Pairs further apart are not counted: beyond, an FFT is faster. */
 const FARTHEST = 128;
-/** The share of draws that are few; the pairs of more are too many. */
+/** Pairs are counted up to this share of the draws; for more, products are faster. */
 const FEW = 1 / 8;
 
 export function indicatorAutocovariance(x: Chains, limit: number): Autocovariance {
   const share = countBelow(x.values, limit) / x.values.length;
-  // One minus an indicator covaries as it does: the side with fewer draws will do.
+  // 1 - indicator has the same covariance, so the side with fewer draws is counted.
   return Math.min(share, 1 - share) <= FEW ? fromPairs(x, limit, share <= FEW) : fromProducts(x, limit);
 }
 

@@ -3,7 +3,7 @@
  * numbers are.
  */
 
-/** Where the high half of a double lies among its two words. */
+/** The index of the high half of a double among its two words. */
 const HIGH = new Uint8Array(new Uint16Array([1]).buffer)[0];
 const DIGITS = [0, 11, 22] as const;
 

@@ -39,7 +39,7 @@ function scoresOfRanks(size: number): Float64Array {
   return latest.scores;
 }
 
-/** Where the values that equal the one at `start` end. */
+/** The end of the values that equal the one at `start`. */
 function endOfTie(values: Float64Array, start: number): number {
   let end = start + 1;
   while (end < values.length && values[end] === values[start]) end++;

@@ -19,7 +19,7 @@ export interface SummaryRow {
   readonly essBulk: number;
   readonly essTail: number;
   readonly rHat: number;
-  /** Where the draws know their superchains. */
+  /** Present if the draws have superchains. */
   readonly nestedRHat?: number;
 }
 

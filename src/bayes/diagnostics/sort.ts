@@ -106,7 +106,7 @@ function putInBins(x: Float64Array, binning: Binning, into: Sorted): { ends: Uin
   for (let bin = 0; bin < bins; bin++) {
     const count = ends[bin];
     largest = Math.max(largest, count);
-    // Where the bin starts, for now: putting its values there moves it to the end.
+    // The start of the bin; writing its values moves it to the end.
     ends[bin] = sum;
     sum += count;
   }

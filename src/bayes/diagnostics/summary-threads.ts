@@ -48,7 +48,7 @@ export function summarizeAll(draws: Draws, names: readonly ScalarName<string>[])
   }
 }
 
-/** Where threads are forbidden there are none. */
+/** Starts threads: none where they are forbidden. */
 function startHelpers(count: number): Helper[] {
   const helpers: Helper[] = [];
   try {

@@ -45,7 +45,7 @@ interface Series {
   readonly start: Distribution | null;
 }
 
-/** How many lags there are. */
+/** The number of lags. */
 function orderOf({ coefficients, steps }: Series): number {
   const found = shapeOfArgument(coefficients).at(-1);
   if (found === undefined) throw new ArgumentError("ar: coefficients are a vector, one for each lag.");

@@ -13,7 +13,7 @@ import type { Distribution } from "../variables/distribution.js";
 import { partOf, RandomVariable } from "../variables/variable.js";
 import { BOUNDS, type Bounds } from "./truncated-normal.js";
 
-/** Where a bound is infinite nothing is censored, and gradients must not see the infinity. */
+/** An infinite bound censors nothing, and gradients must not see it. */
 const finite = (bound: Tensor, x: Tensor): Tensor => where(bound.isFinite(), bound, x);
 
 /** The values of a constraint between the bounds, and the bounds themselves. */

@@ -17,7 +17,7 @@ export interface CustomDistribution {
    * constant factor of the density may be left out.
    */
   logDensity(x: Tensor): Tensor;
-  /** Where draws lie; all real numbers. */
+  /** The support of draws; all real numbers unless told. */
   readonly support?: Constraint;
   /** Shape of one draw; [] for numbers. */
   readonly eventShape?: Shape;

@@ -27,7 +27,7 @@ export interface HmmOptions {
 /** The emission distributions: how each hidden state produces an observation. */
 interface Emissions {
   readonly parts: readonly Distribution[];
-  /** How many states there are. */
+  /** The number of states. */
   readonly count: number;
   /** The batch shape of the series, without the axis of steps. */
   readonly batchShape: Shape;
@@ -169,10 +169,10 @@ function hmmOf(initial: Argument, transition: Argument, emission: Components, st
 }
 
 /**
- * A series of `steps` values, each seen under a hidden state: the first state by the probabilities `initial` [K], each next one by
- * the row of `transition` [K, K] that belongs to the state before, as those of `dirichlet([1, 1]).shape(2)` are. `emission` is one
- * distribution with the states along the last axis of its arguments, `normal(mu, sigma)` with mu [K] or [steps, K], or a list with
- * one for each state. The states are summed out; `hmmStateProbabilities` and its neighbours find them again.
+ * A series of `steps` values, each seen under a hidden state: the first state by the probabilities `initial` [K], each next one
+ * by the row of `transition` [K, K] that belongs to the state before, as those of `dirichlet([1, 1]).shape(2)` are. `emission`
+ * is one distribution with the states along the last axis of its arguments, `normal(mu, sigma)` with mu [K] or [steps, K], or a
+ * list with one for each state. The states are summed out; `hmmStateProbabilities` and its neighbours find them again.
  */
 export function hmm(
   initial: Argument,

@@ -22,7 +22,7 @@ import { partOf, RandomVariable } from "../variables/variable.js";
 /** log Σ exp over a list, elementwise: all of it melts into one kernel. */
 function logSumExpOf(parts: readonly Tensor[]): Tensor {
   const largest = parts.reduce((a, b) => a.maximum(b));
-  // Where all parts are -Infinity, that must not be subtracted from itself. The result does not depend on the shift.
+  // If all parts are -Infinity, that must not be subtracted from itself. The result does not depend on the shift.
   const shift = stopGradient(where(largest.greater(-Infinity), largest, 0));
   return logOf(parts.map((part) => part.sub(shift).exp()).reduce((a, b) => a.add(b))).add(shift);
 }
@@ -41,7 +41,7 @@ function weightsAs(weights: Argument, k: number, isLogits: boolean, like: Tensor
   return isLogits ? { logs: parts, norm: logSumExpOf(parts) } : { logs: parts.map(logOf), norm: 0 };
 }
 
-/** Where draws of any of the components lie. */
+/** The union of the components' supports. */
 export function unionOf(supports: readonly Constraint[]): Constraint {
   const [first] = supports;
   if (supports.every((support) => support === first)) return first;
@@ -160,7 +160,7 @@ const shapeOfWeights = (weights: Argument): Shape =>
     ? broadcastShapes("mixture", ...(weights as readonly Argument[]).map(shapeOfArgument))
     : shapeOfArgument(weights).slice(0, -1);
 
-/** Where draws of any component along the last axis of a distribution's arguments lie. */
+/** The union of supports of the components along the last axis of a distribution's arguments. */
 export function supportAlongAxis({ support: own, domain }: Distribution): {
   /** Whether all components have the same support. */
   readonly isShared: boolean;

@@ -36,7 +36,7 @@ function solve(factor: Tensor, vectors: Tensor, transposed: boolean): Tensor {
   return triangularSolve(factor, columns, { transposed }).mT.reshape(vectors.shape);
 }
 
-/** How a matrix turns standard normal vectors into those wanted, and back. */
+/** A matrix as a map from standard normal vectors to those wanted, and back. */
 interface Colouring {
   readonly name: keyof Matrices;
   /** The rule for a matrix. */

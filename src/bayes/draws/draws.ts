@@ -82,7 +82,7 @@ export class Draws<N extends string = string> {
   readonly names: readonly ScalarName<N>[];
   readonly maxTreeDepth: number | undefined;
   readonly superchains: number | undefined;
-  /** How `tensor` makes tensors unless told. */
+  /** The options of `tensor` unless others are given. */
   private readonly tensorOptions: Pick<DrawsOptions, "dtype" | "device">;
 
   /** By scalar, in the order they came. Reading makes one of them. */
@@ -175,7 +175,7 @@ export class Draws<N extends string = string> {
     this.count += added;
   }
 
-  /** How many draws per chain a block holds, when all its arrays agree. */
+  /** The draws per chain of a block; all its arrays must agree. */
   private drawsIn(block: DrawsBlock): number {
     let added: number | undefined;
     const check = (name: string, values: ArrayLike<number> | undefined, elements: number) => {

@@ -137,7 +137,7 @@ function readRow(line: string, columns: number, where: string): number[] {
 
 interface Variable {
   readonly shape: readonly number[];
-  /** Where its elements stand in a row, in row-major order. */
+  /** The columns of its elements, in row-major order. */
   readonly positions: readonly number[];
 }
 

@@ -42,7 +42,7 @@ export async function writeStanCsv(
   return paths;
 }
 
-/** How many lines are put together before they are written. */
+/** Lines that are written at once. */
 const LINES = 500;
 
 /** The text of one chain's file. */

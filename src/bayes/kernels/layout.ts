@@ -1,6 +1,6 @@
 /**
- * The agreement between the sampler's kernel and the host that runs it: the numbers and vectors of a chain, the buffers they lie
- * in, and what a dispatch is told.
+ * The agreement between the sampler's kernel and the host that runs it: the numbers and vectors of a chain, the buffers they
+ * lie in, and what a dispatch is told.
  */
 import type { FloatDType } from "../target/target.js";
 import type { Trajectories } from "./nuts/trajectories.js";
@@ -91,7 +91,10 @@ export const DISPATCH_INTS = [
 ] as const;
 /** Real numbers that a run gets. */
 export const RUN_REALS = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
-/** How step size and metric are adapted: not at all, by each chain for itself, or by kernels between transitions that pool all chains. */
+/**
+ * The adaptation of step size and metric: none, by each chain for itself, or by kernels between transitions that pool all
+ * chains.
+ */
 export const ADAPTATION = { none: 0, own: 1, pooled: 2 } as const;
 
 /** Flags of a draw of the warmup: it counts for the metric; it closes a window. */

@@ -49,14 +49,14 @@ export function checkFitting(
 const isOfKind = ({ distribution, constraint }: RandomVariable, kind: VariableKind): boolean =>
   kind.isOf(distribution.support) || kind.isOf(constraint);
 
-/** The parameters, by number, that depend on what is sampled and may lie outside of what they take for all that is known. */
+/** The parameters, by number, that depend on sampled values and are not known to lie in their allowed range. */
 export function unsureParameters(variable: RandomVariable, latents: ReadonlyMap<Node, RandomVariable>): number[] {
   const declared = (node: Node) => {
     const latent = latents.get(node);
     return latent && rangeOf(latent);
   };
   const isUnsure = (part: Tensor, within: Range): boolean => {
-    // A variable that nobody has asked for its value is not asked here either: that would make it one that is sampled.
+    // Asking an unused variable for its value would make it a sampled one.
     if (part instanceof RandomVariable && !part.isUsed) return false;
     return part.node.isAbstract && outside(knownRange(part.node, declared), within) !== null;
   };
@@ -71,7 +71,7 @@ function outside([low, high]: Range, [least, most]: Range): string | null {
   return high > most ? `which may be above ${most}` : null;
 }
 
-/** Where values lie for all that is known: in the support and in what `.constrained(…)` keeps them to. */
+/** The range that is known of the values: the support, cut by what `.constrained(…)` says. */
 export function rangeOf({ distribution, constraint }: RandomVariable): Range | undefined {
   const ranges = [distribution.support.range, constraint.range].filter((range) => range !== undefined);
   if (ranges.length < 2) return undefined;

@@ -49,7 +49,7 @@ export class GivenModel {
     this.plan = planOf(this.fn, this.dataIn(this.dtype), this.dtype);
   }
 
-  /** Where the data are. */
+  /** The device of the data. */
   get device(): string {
     return this.dataIn(this.dtype).tensors[0]?.device ?? defaultDevice();
   }
@@ -106,7 +106,7 @@ export class GivenModel {
     return entry.kind === "observed" ? given.observed.get(entry.name) : undefined;
   }
 
-  /** Where data of a variable are missing, if any are. */
+  /** The missing elements of a variable's data, if any are missing. */
   missingIn(given: GivenData<unknown>, number: number): Missing | undefined {
     const entry = this.plan.variables.get(number);
     return entry?.kind === "observed" ? given.missing.get(entry.name) : undefined;

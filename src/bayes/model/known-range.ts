@@ -1,6 +1,6 @@
 /**
- * The range of a computed tensor, as far as its operations tell: exp(x) is never negative, and 1 - sigmoid(x) is no more than 1.
- * `plan` asks for the range of parameters: where it is good enough, no density has to look at them.
+ * The range of a computed tensor, as far as its operations tell: exp(x) is never negative, and 1 - sigmoid(x) is no more than
+ * 1. `plan` asks for the range of parameters: where it is good enough, no density has to look at them.
  */
 import { isComplex } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
@@ -11,7 +11,7 @@ const ANYWHERE: Range = [-Infinity, Infinity];
 const NON_NEGATIVE: Range = [0, Infinity];
 const UNIT: Range = [0, 1];
 
-/** Where an input of an operation lies, by its number. */
+/** The range of an input of an operation, by the input's number. */
 type Of = (input: number) => Range;
 type Rule = (of: Of, node: Node) => Range;
 
@@ -54,7 +54,9 @@ function before(node: Node, ...moves: string[]): Node {
   return origin;
 }
 
-/** Whether numbers are sums of others along axes that they still have: a share of such a sum is no more than 1, as in softmax. */
+/**
+ * Whether numbers are sums of others along axes that they still have: a share of such a sum is no more than 1, as in softmax.
+ */
 function isSumOf(total: Node, part: Node): boolean {
   const sum = before(total, "expand", "reshape");
   if (sum.primitive.name !== "sum" || sum.inputs[0] !== part) return false;

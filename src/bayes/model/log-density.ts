@@ -21,7 +21,7 @@ interface DensityPart {
   readonly name: string;
   readonly terms: readonly Term[];
   readonly shape: Shape;
-  /** Where observations are missing, if any are, and how many axes one draw has. */
+  /** The missing observations, if any are missing, and the number of axes of one draw. */
   readonly gaps?: { readonly missing: Missing; readonly eventRank: number };
 }
 

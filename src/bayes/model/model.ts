@@ -15,14 +15,14 @@ import { simulate } from "./predictive.js";
 
 export type { Returned } from "./given-model.js";
 
-/** The keys of random variables: what can be observed. */
+/** The keys of random variables, which are those that can be observed. */
 export type RandomKeys<R> = { [K in keyof R]: R[K] extends RandomVariable ? K : never }[keyof R] & string;
 
-/** May be left out where the function takes no data. */
+/** The data; optional if the function takes none. */
 type DataArgument<D> = unknown extends D ? [data?: D] : [data: D];
 
 export interface SimulateOptions {
-  /** Of floats: f32, or f64 where data are. */
+  /** The dtype of floats: f32, or f64 if some data are f64. */
   readonly dtype?: DType;
 }
 

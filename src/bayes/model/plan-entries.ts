@@ -6,15 +6,15 @@ import type { Outline } from "./outline.js";
 export interface Latent {
   readonly kind: "latent";
   readonly name: string;
-  /** Whether the name is ours, because the function does not return the variable. */
+  /** Whether the name was made up, because the function does not return the variable. */
   readonly isAnonymous: boolean;
   readonly distribution: string;
-  /** Of the value. */
+  /** The shape of the value. */
   readonly shape: Shape;
-  /** Of its free numbers, which start at `offset` of the flat vector. */
+  /** The shape of its free numbers, which start at `offset` of the flat vector. */
   readonly freeShape: Shape;
   readonly offset: number;
-  /** Between which numbers its elements lie, ends included, where that does not depend on what is sampled. */
+  /** The range of its elements, ends included, if it does not depend on sampled values. */
   readonly range?: Range;
 }
 

@@ -69,12 +69,12 @@ export class Posterior<R extends Returned, O extends string = never> {
     return this.model.dtype;
   }
 
-  /** Where the data are, and with them everything that is computed. */
+  /** The device of the data; everything is computed there. */
   get device(): string {
     return this.model.device;
   }
 
-  /** How many free numbers there are. */
+  /** The number of free numbers. */
   get dim(): number {
     return this.model.plan.dim;
   }
@@ -131,7 +131,7 @@ export class Posterior<R extends Returned, O extends string = never> {
     return breakdownAt(this.model, u) as Record<string, Floats>;
   }
 
-  /** @internal The parameters that may lie outside of what they may be, for messages. */
+  /** @internal The parameters that may lie outside their allowed range, for messages. */
   parametersAt(u: Tensor): readonly ParameterAt[] {
     return unsureParametersAt(this.model, u);
   }

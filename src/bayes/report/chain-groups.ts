@@ -1,6 +1,6 @@
 /**
- * How many chains one picture can show: up to eight each by itself, more as eight groups of neighbours. The plots draw a
- * line, a row or a curve per group.
+ * Groups of chains for one picture: up to eight chains are shown each by itself, more as eight groups of neighbours. The plots
+ * draw a line, a row or a curve per group.
  */
 import type { Chains } from "../draws/draws.js";
 

@@ -1,4 +1,4 @@
-/** How the report looks: one style sheet, light and dark, for the screen and for paper. */
+/** The report's style sheet: light and dark, for the screen and for paper. */
 
 const LIGHT = `
   --page: #fbfbf9; --card: #ffffff; --ink: #1f2328; --soft: #5d6570; --line: #e3e4df; --accent: #2f5f8f;

@@ -11,7 +11,7 @@ import { scan } from "../../transforms/control.js";
 import { map } from "../../transforms/tree.js";
 import { type Bridge, type Particles, particlesAndGradients, particlesAt } from "./tempering.js";
 
-/** Where and how a move takes place. */
+/** The settings of a move. */
 export interface Circumstances {
   readonly temperature: Tensor;
   /** Scales [dim], or a lower triangular matrix [dim, dim]. */

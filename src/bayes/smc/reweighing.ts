@@ -23,7 +23,7 @@ interface Reweighed {
   readonly effective: Tensor;
 }
 
-/** How often the range of temperatures is halved. */
+/** Halvings of the range of temperatures. */
 const HALVINGS = 60;
 
 export function reweighed(

@@ -10,7 +10,7 @@ const FEW_ANCESTORS = 50;
 
 /** The result of `smc`: particles of the posterior, and the log of the evidence. */
 export class SmcFit extends Approximation {
-  /** Where the particles began: at draws from the prior, or, where it cannot be drawn from, at normal free numbers. */
+  /** The particles' first positions: draws from the prior, or, where it cannot be drawn from, normal free numbers. */
   readonly from: "prior" | "normal";
   readonly stages: readonly SmcStage[];
   /** The estimated logarithm of the evidence, the probability (density) of the data under the model. */

@@ -23,11 +23,11 @@ import { type SmcStage, tempered } from "./stages.js";
 import { type Bridge, bridgeTo, NOWHERE, type Particles, particlesAt } from "./tempering.js";
 
 export interface SmcOptions extends ApproximationOptions<SmcStage> {
-  /** How many particles, and so draws: 2048. */
+  /** The number of particles, which is the number of draws: 2048 unless told. */
   readonly particles?: number;
   /** Hamiltonian moves, which follow the gradient, or random walks. */
   readonly move?: "hamiltonian" | "random-walk";
-  /** Leapfrog steps of a Hamiltonian move: 10. More, and so shorter ones, reach narrow places better. */
+  /** Leapfrog steps of a Hamiltonian move: 10 unless told. More steps are shorter, and reach narrow regions better. */
   readonly leapfrogs?: number;
   /** Temperatures rise as far as leaves the particles worth this share of their number: 0.5. */
   readonly effectiveShare?: number;
@@ -35,7 +35,7 @@ export interface SmcOptions extends ApproximationOptions<SmcStage> {
   readonly maxMoves?: number;
 }
 
-/** Up to this many dimensions, moves know the correlations of the cloud. */
+/** Up to this many dimensions, moves use the correlations of the cloud. */
 const DENSE = 64;
 
 /** Draws from a posterior, and an estimate of its evidence, by a cloud of particles. */
@@ -86,7 +86,7 @@ function moveOf({ move, leapfrogs }: SmcOptions, dim: number): Move {
   throw new ArgumentError('smc: leapfrogs are those of move: "hamiltonian"; a random walk has none.');
 }
 
-/** An error where no particle explains the data. */
+/** The error for data that no particle explains. */
 async function checkSomewhere(posterior: AnyPosterior, { points, change }: Particles, { from }: Bridge): Promise<void> {
   const possible = (await change.greater(NOWHERE).cast("f32").sum().item()) as number;
   if (possible > 0) return;

@@ -19,7 +19,7 @@ export interface SmcStage {
   /** Of the last move. */
   readonly acceptance: number;
   readonly moves: number;
-  /** How much the particles' places after the moves still tell of those before: the largest correlation of a coordinate. */
+  /** The largest correlation, over coordinates, of the particles' positions before and after the moves. */
   readonly correlation: number;
 }
 

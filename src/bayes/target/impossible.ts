@@ -5,7 +5,7 @@
 import type { Tensor } from "../../tensor/index.js";
 import type { DensityBreakdown } from "./target.js";
 
-/** How many elements are listed. */
+/** The most elements that a message lists. */
 const SHOWN = 3;
 
 /** "y[1] has log density -Infinity", for each variable, factor and Jacobian of that kind at free numbers [dim]. */

@@ -40,7 +40,7 @@ export interface Distribution {
   /** Shape of one draw. */
   readonly eventShape: Shape;
   readonly support: Constraint;
-  /** Where data may lie, if that is less: not at ends of the support where the density is 0 or infinite. */
+  /** The range of data, if it is smaller: without ends of the support where the density is 0 or infinite. */
   readonly domain?: Constraint;
   /** Whether the density is no probability density: it is known up to a factor, which may be infinite. */
   readonly isUnnormalized?: boolean;
@@ -51,7 +51,9 @@ export interface Distribution {
    * there is another one that keeps more digits; see `isShortEnough`.
    */
   terms(x: Tensor, isShort?: boolean): readonly Term[];
-  /** The same by the free numbers behind values, for a variable that is sampled: it may be so close to an end that x is the end. */
+  /**
+   * The same by the free numbers behind values, for a variable that is sampled: it may be so close to an end that x is the end.
+   */
   readonly freeTerms?: (free: Tensor, isShort?: boolean) => readonly Term[];
   /** Whether values or parameters are so few and small that the short terms keep enough digits for a sampler. */
   readonly isShortEnough?: (x: Tensor) => boolean;
@@ -59,7 +61,7 @@ export interface Distribution {
   logDensity(x: Tensor): Tensor;
   /** Independent draws: `shape` of them, that of the arguments when left out. */
   sample(key: Key, shape?: Shape, options?: DrawOptions): Tensor;
-  /** NaN where there is none. */
+  /** The moments of each draw; NaN if the distribution has none. */
   mean(options?: MomentOptions): Tensor;
   variance(options?: MomentOptions): Tensor;
   /** log P(X ≤ x) and log P(X > x), where they are known. */

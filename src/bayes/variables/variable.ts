@@ -20,9 +20,9 @@ interface Evaluation {
   valueOf(variable: RandomVariable): Tensor;
   /** Adds to the log density. */
   factor(logDensity: Tensor | number): void;
-  /** How many factors there are so far. */
+  /** The number of factors so far. */
   factorCount(): number;
-  /** How many transforms it runs in. */
+  /** The number of transforms around it. */
   readonly depth: number;
 }
 

@@ -22,7 +22,7 @@ export class AdviFit extends WeighedApproximation {
   readonly elbo: number;
   /** The standard error of `elbo`. */
   readonly elboError: number;
-  /** How the ELBO rose, hundred steps by hundred. */
+  /** The ELBO after every hundred steps. */
   readonly trace: readonly AdviProgress[];
   /** Smoothed logarithms of the weights that correct the draws, which sum to 1. */
   readonly logWeights: Float64Array;

@@ -18,7 +18,7 @@ import type { Normal } from "./path.js";
 
 /** Steps of a block. */
 export const BLOCK = 100;
-/** How often the step size is halved before the ELBO counts as converged: down to 0.4% of the first. */
+/** Halvings of the step size after which the ELBO counts as converged: down to 0.4% of the first. */
 const HALVINGS = 8;
 
 interface ClimbOptions {

@@ -10,7 +10,7 @@ import { scan } from "../../transforms/control.js";
 export interface Steps {
   /** [memory, dim]; zeros where there was no step yet. */
   readonly steps: Tensor;
-  /** How the gradient fell along each, [memory, dim]. */
+  /** The change of the gradient along each step, [memory, dim]. */
   readonly changes: Tensor;
   /** The diagonal [dim] of the inverse Hessian before them. */
   readonly diagonal: Tensor;
@@ -117,7 +117,9 @@ export function inverse({ diagonal, steps, slants, stretches }: Factor, v: Tenso
 /** A·Aᵀ·v: what a quasi-Newton method makes of a gradient. */
 export const newtonStep = (factor: Factor, v: Tensor): Tensor => forward(factor, backward(factor, v));
 
-/** The diagonal after one more step: the update of Gilbert and Lemaréchal (1989), which follows the scale of each coordinate. */
+/**
+ * The diagonal after one more step: the update of Gilbert and Lemaréchal (1989), which follows the scale of each coordinate.
+ */
 export function updatedDiagonal(diagonal: Tensor, s: Tensor, y: Tensor): Tensor {
   const sy = dot(s, y);
   const yHy = dot(y.square(), diagonal);

@@ -42,14 +42,14 @@ export interface Path {
   readonly gradient: Tensor;
   readonly history: Steps;
   readonly best: Normal;
-  /** How many steps in a row led no higher; at three it has come to the top. */
+  /** Steps in a row that led no higher; after three the path is at the top. */
   readonly idle: Tensor;
   /** Steps taken. */
   readonly length: Tensor;
 }
 
 export interface PathOptions {
-  /** How many steps the curvature is made of. */
+  /** The number of steps that the curvature is estimated from. */
   readonly memory: number;
   /** Draws for each estimate of the ELBO. */
   readonly elboDraws: number;
@@ -175,7 +175,8 @@ function stepped(posterior: AnyPosterior, path: Path, line: Line): Omit<Path, "b
     length: length.add(1),
     idle: where(rise.greater(noise), 0, idle.add(1)),
   };
-  // Within rounding, the slopes still know the way where values do not; downhill is no way.
+  // A step that falls by no more than rounding is taken: its slope is right where the values are not. One that falls further is
+  // not.
   return chosen(rise.greaterEqual(noise.neg()), next, {
     point,
     value,

@@ -38,7 +38,7 @@ export interface PathfinderProgress {
 }
 
 export interface PathfinderOptions extends ApproximationOptions<PathfinderProgress> {
-  /** How many paths: 4. */
+  /** The number of paths: 4 unless told. */
   readonly paths?: number;
   /** Draws to return: 1000. As many are drawn from every path. */
   readonly draws?: number;

@@ -83,6 +83,8 @@ export function elementOps(
   };
 
   const quotient = (a: Element, b: Element): Value => {
+    const reciprocal = reciprocalOfPower(b.value);
+    if (reciprocal !== null) return k.binary("mul", a.value, k.constant(b.value.type, reciprocal));
     if (a.dtype !== "bf16" || scalar.usesNative("div", "f32")) {
       return divide(scalar, a.value, b.value, floatType(a.dtype));
     }
@@ -177,6 +179,15 @@ function scalarOps(k: KernelBuilder, settings: ElementSettings): BrainOps<Value>
     shr: (a, distance) => k.binary("shr", a, distance),
     select: (condition, a, b) => k.select(condition, a, b),
     rarely: branching(k),
+    // A branch would keep a CPU from computing rows as vectors.
+    either: (condition, whenTrue, whenFalse) =>
+      settings.division === "native"
+        ? k.select(condition, whenTrue(), whenFalse())
+        : k.when(
+            condition,
+            () => [whenTrue()],
+            () => [whenFalse()],
+          )[0],
     bitcast: (to, x) => k.bitcast(to, x),
     highWord: (x) => k.word("highWord", x),
     lowWord: (x) => k.word("lowWord", x),
@@ -252,6 +263,15 @@ const denormalOps = (k: KernelBuilder) => ({
   abs: (x: Value) => k.unary("abs", x),
   constant: (type: "f32", value: number) => k.constant(type, value),
 });
+
+/** 1 / x where x is a constant and a power of two, so that a product with it rounds as the quotient does; else null. */
+function reciprocalOfPower({ op, attribute, type }: Value): number | null {
+  if (op !== "constant" || (type !== "f32" && type !== "f64")) return null;
+  const x = Math.abs(Number(attribute));
+  return x >= 2 ** -100 && x <= 2 ** 100 && Number.isInteger(Math.log2(x)) && 2 ** Math.log2(x) === x
+    ? 1 / Number(attribute)
+    : null;
+}
 
 /** The only signed division that overflows, the least number by -1, wraps to itself; some targets trap on it. */
 function signedDivision(k: KernelBuilder, op: "idiv" | "irem", a: Value, b: Value): Value {

@@ -1,7 +1,7 @@
 /**
  * Surveys what a function of a thread will compute, before any code is written: a walk from the elements that are wanted back
- * to what is in memory, with the indices that the lowering will meet. inline.ts decides by it what is written together, and
- * worth-keeping.ts what is stored.
+ * to what is in memory, with the indices that the lowering will meet. From it, inline.ts decides what is written together,
+ * and worth-keeping.ts what is stored.
  */
 import { UnsupportedError } from "../../core/errors.js";
 import {

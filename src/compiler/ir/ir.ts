@@ -6,8 +6,8 @@
  * `combineLanes`. The body is straight-line code, counted loops with accumulators, and stores; a value is computed once, in
  * the outermost region where its operands exist, which hoists loop-invariant code and merges common subexpressions.
  *
- * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows, floats to nearest even. Indices are i32, or
- * i64 where their range needs it; the row is i64 in kernels of more than 2^31 rows.
+ * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows, floats to nearest even.
+ * Indices are i32, or i64 where their range needs it; the row is i64 in kernels of more than 2^31 rows.
  *
  * Most values are pure: they may be computed elsewhere than where the code asks for them. Four things happen in the order
  * they are written: stores, reads of buffers that the kernel also writes, accesses to arrays, and barriers.
@@ -19,7 +19,16 @@
  *   and returns nothing. Its buffer is of i32, u32, i64, u64, f32 or f64; integers wrap, float min and max let NaN win.
  *   A kernel that updates a buffer atomically neither loads from it nor stores to it. A target that runs rows one after
  *   another may load, combine and store.
+ * - `ticket` is an atomic addition of 1 to an element of u32 that gives one lane of the row the number before, and then all of
+ *   them. `observe` reads an element of u32 that rows update atomically meanwhile: it sees one of the updates, and whoever
+ *   looks again and again sees the last in the end. Neither orders other accesses. Only targets that run many rows at once
+ *   get kernels with these two, and no kernel may count on another row's progress (routines/look-back.ts).
  * - `count` adds to one element of an array of integers, indivisibly with respect to the other lanes.
+ * - `beforeLane` combines the values of the lanes before each, in their order; the first lane gets the second operand, which
+ *   changes nothing. It follows the rules of `combineLanes`. Only targets with more lanes than a vector get kernels with it.
+ * - `matchLanes` gives each lane a word with a bit for every lane of its subgroup, of 32 lanes at most, whose value has the
+ *   same low bits as its own; the number of these bits is the attribute. All lanes of the subgroup execute it together.
+ *   Only targets whose profile names the size of subgroups get kernels with it. `popCount` counts the bits of a u32.
  * - `fromLane` gives each lane the value another lane of its row has at this point. Like `combineLanes`, it is allowed only
  *   where all lanes of the row execute it together, and never in a kernel of one lane.
  * - A loop with `exit` ends after the round in which that value is true; its results are the accumulators of that round.
@@ -34,6 +43,12 @@
  * - A fragment is a small matrix in the registers of a subgroup: `subgroupSize` consecutive lanes that hold it together.
  *   Its statements are operations of all lanes of the subgroup; the index is the same for all of them. Only targets whose
  *   profile offers matrix units get kernels with fragments (tiles/matrix-product.ts).
+ * - The lanes of a subgroup hold equal shares of a sum fragment. Which elements a lane holds is the device's choice, the same
+ * for
+ *   all fragments of one declaration; a kernel that must know loads a fragment whose elements say where they are.
+ * - `anyLane` is whether a bool is true in any lane of the subgroup. `exp2` is the device's own: an error of 3 + 2|x| units in
+ * the
+ *   last place, 0 for denormal results. Both are for kernels with fragments alone.
  */
 import type { DType } from "../../core/dtype.js";
 import type { EncodedKernel } from "../../core/encoded-kernel.js";
@@ -45,7 +60,7 @@ export type IRType = "bool" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64";
 
 const binaryOps = ["add", "sub", "mul", "div", "idiv", "irem", "min", "max", "and", "or", "xor", "shl", "shr"] as const;
 const compareOps = ["eq", "ne", "lt", "le", "gt", "ge"] as const;
-const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "not"] as const;
+const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "not", "popCount"] as const;
 
 export type BinaryOp = (typeof binaryOps)[number];
 export type CompareOp = (typeof compareOps)[number];
@@ -71,15 +86,19 @@ export type IROp =
   | "load"
   | "combineLanes"
   | "fromLane"
+  | "beforeLane"
+  | "matchLanes"
   | "mulAdd"
-  | "packHalves";
+  | "packHalves"
+  | "exp2"
+  | "anyLane";
 
 export interface Value {
   readonly id: number;
   readonly op: IROp;
   readonly type: IRType;
   readonly args: readonly Value[];
-  /** A constant's value, a load's buffer, the width of a sign extension, the operation of a combination. */
+  /** A constant's value, a load's buffer, the width of a sign extension, the operation of a combination, the bits of a match. */
   readonly attribute: number | bigint | boolean | CombineOp | null;
   /** The number of regions around the place where it is computed. */
   readonly depth: number;
@@ -157,6 +176,20 @@ export type Statement =
       readonly gate: Value | null;
     }
   | {
+      /** Reads an element of u32 that rows update atomically. */
+      readonly kind: "observe";
+      readonly buffer: number;
+      readonly index: Value;
+      readonly result: Value;
+    }
+  | {
+      /** Adds 1 to an element of u32, once for the row; the result is what it was before, as i32. */
+      readonly kind: "ticket";
+      readonly buffer: number;
+      readonly index: Value;
+      readonly result: Value;
+    }
+  | {
       readonly kind: "atomic";
       readonly op: CombineOp;
       readonly buffer: number;
@@ -181,9 +214,21 @@ export type FragmentStatement =
       readonly kind: "addFragments";
       readonly to: number;
       readonly from: number;
+    }
+  | {
+      /** The elements of a sum fragment that each lane holds. */
+      readonly kind: "getElements";
+      readonly fragment: number;
+      readonly results: readonly Value[];
+    }
+  | {
+      /** Changes the elements that each lane holds. */
+      readonly kind: "setElements";
+      readonly fragment: number;
+      readonly values: readonly Value[];
     };
 
-/** Where a fragment lies in an array of words. Index and pitch, from line to line, count words: multiples of four. */
+/** The place of a fragment in an array of words. Index and pitch, from line to line, count words: multiples of four. */
 export interface FragmentPlace {
   readonly array: number;
   readonly index: Value;
@@ -198,6 +243,8 @@ export interface FragmentDeclaration {
   readonly dtype: "f16" | "bf16" | "i8" | "u8" | "f32" | "i32";
   readonly rows: number;
   readonly columns: number;
+  /** The kernel relies on lanes that hold pairs of neighbours (FragmentShape.pairs in target/tile-profile.ts). */
+  readonly pairs?: boolean;
 }
 
 export interface BufferParameter {
@@ -223,7 +270,7 @@ export interface Kernel {
   readonly buffers: readonly BufferParameter[];
   readonly arrays: readonly ArrayDeclaration[];
   readonly fragments?: readonly FragmentDeclaration[];
-  /** Lanes that hold a fragment together; the lanes of a row are a multiple. */
+  /** Lanes of a subgroup, where the kernel has fragments or matches lanes; the lanes of a row are a multiple. */
   readonly subgroupSize?: number;
   readonly body: readonly Statement[];
   /** Number of statements, a measure of its size. */
@@ -286,6 +333,8 @@ export function usedBy(statement: Statement): Value[] {
     case "write":
       return given(statement.index, ...statement.values, statement.gate);
     case "read":
+    case "observe":
+    case "ticket":
     case "loadWords":
     case "loadFragment":
     case "storeFragment":
@@ -294,7 +343,10 @@ export function usedBy(statement: Statement): Value[] {
     case "fillFragment":
     case "multiplyFragments":
     case "addFragments":
+    case "getElements":
       return [];
+    case "setElements":
+      return [...statement.values];
   }
 }
 

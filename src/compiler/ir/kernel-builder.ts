@@ -55,7 +55,7 @@ export class KernelBuilder {
     readonly name: string,
     readonly rows: number,
     readonly lanes = 1,
-    /** Lanes that hold a fragment together; 0 in a kernel without fragments. */
+    /** Lanes of a subgroup; 0 in a kernel that has neither fragments nor matches of lanes. */
     readonly subgroupSize = 0,
   ) {
     this.row = this.make("row", rows > MAX_I32 ? "i64" : "i32", [], null);
@@ -70,7 +70,10 @@ export class KernelBuilder {
   finish(): Kernel {
     if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
     const { name, rows, lanes, buffers, arrays, fragments, subgroupSize, isRepeating } = this;
-    const fragmentFields = fragments.length > 0 ? { fragments, subgroupSize } : {};
+    const fragmentFields = {
+      ...(fragments.length > 0 && { fragments }),
+      ...(subgroupSize > 0 && { subgroupSize }),
+    };
     return withBody(
       { name, rows, lanes, buffers, arrays, ...fragmentFields, isRepeating },
       (this.regions[0] as Region).statements,
@@ -105,6 +108,20 @@ export class KernelBuilder {
   /** buffer[index] = op(buffer[index], value), atomically, for each lane. */
   atomic(op: CombineOp, buffer: number, index: Value, value: Value, gate: Value | null = null): void {
     this.region().statements.push({ kind: "atomic", op, buffer, index, value, gate });
+  }
+
+  /** buffer[index] += 1, once for the row; what it was before, for all lanes. The buffer is of u32. */
+  ticket(buffer: number, index: Value): Value {
+    const result = this.fresh("result", "i32", this.depth);
+    this.region().statements.push({ kind: "ticket", buffer, index, result });
+    return result;
+  }
+
+  /** buffer[index], which rows update atomically meanwhile. The buffer is of u32. */
+  observe(buffer: number, index: Value): Value {
+    const result = this.fresh("result", "u32", this.depth);
+    this.region().statements.push({ kind: "observe", buffer, index, result });
+    return result;
   }
 
   /**
@@ -150,6 +167,29 @@ export class KernelBuilder {
   /** to += from */
   addFragments(to: number, from: number): void {
     this.region().statements.push({ kind: "addFragments", to, from });
+  }
+
+  /** The elements of a sum fragment of f32 that the lane holds. */
+  getElements(fragment: number): Value[] {
+    const { rows, columns } = this.fragments[fragment];
+    const length = (rows * columns) / this.subgroupSize;
+    const results = Array.from({ length }, () => this.fresh("result", "f32", this.depth));
+    this.region().statements.push({ kind: "getElements", fragment, results });
+    return results;
+  }
+
+  setElements(fragment: number, values: readonly Value[]): void {
+    this.region().statements.push({ kind: "setElements", fragment, values });
+  }
+
+  /** Whether a bool is true in any lane of the subgroup. */
+  anyLane(condition: Value): Value {
+    return this.place("anyLane", "bool", [condition], null, this.regions.length - 1);
+  }
+
+  /** 2^x as the device computes it. */
+  exp2(x: Value): Value {
+    return this.make("exp2", "f32", [x], null);
   }
 
   // ------------------------------------------------------------------------------------------------ arrays
@@ -270,10 +310,25 @@ export class KernelBuilder {
     return this.place("combineLanes", value.type, [value], op, this.regions.length - 1);
   }
 
+  /** The values of the lanes before this one, combined; `neutral` for the first lane. */
+  beforeLane(op: CombineOp, value: Value, neutral: Value): Value {
+    return this.place("beforeLane", value.type, [value, neutral], op, this.regions.length - 1);
+  }
+
   /** The value that another lane of the row has. `lane` must be one of them. */
   fromLane(value: Value, lane: Value): Value {
     if (this.lanes === 1) return value;
     return this.place("fromLane", value.type, [value, lane], null, this.regions.length - 1);
+  }
+
+  /** A bit for each lane of the subgroup whose value, of i32, has the same low bits. */
+  matchLanes(value: Value, bits: number): Value {
+    if (this.subgroupSize === 0 || this.subgroupSize > 32) {
+      throw new ArgumentError(
+        `matchLanes: the kernel was made for subgroups of ${this.subgroupSize}; 1 to 32 can match`,
+      );
+    }
+    return this.place("matchLanes", "u32", [value], bits, this.regions.length - 1);
   }
 
   // ------------------------------------------------------------------------------------------------ values

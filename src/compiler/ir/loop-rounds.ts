@@ -4,7 +4,7 @@
  * body is unrolled until a thread stays below the limit. The SPIR-V emitter follows this plan; the runtime refuses kernels
  * that no plan can save.
  */
-import { innerLists, type Kernel, type Loop, MAX_I32, type Statement } from "./ir.js";
+import { type IROp, innerLists, type Kernel, type Loop, MAX_I32, type Statement } from "./ir.js";
 
 /** Most rounds of a thread on the software driver, with a margin. */
 export const SOFTWARE_ROUNDS = 65_000;
@@ -34,11 +34,14 @@ export function planLoop(loop: Loop, lanes: number, steps: number): LoopPlan {
 
 const isShort = ({ extent, isLaneLoop, exit }: Loop): boolean => !isLaneLoop && !exit && extent <= MAX_WRITTEN_OUT;
 
+const OF_ALL_LANES: ReadonlySet<IROp> = new Set(["combineLanes", "fromLane", "beforeLane", "anyLane", "matchLanes"]);
+
 /** Whether statements contain no loop and no operation of all lanes. */
 function isStraight(statements: readonly Statement[]): boolean {
   return statements.every((statement) => {
-    if (statement.kind === "barrier" || (statement.kind === "loop" && !isShort(statement))) return false;
-    if (statement.kind === "let") return statement.value.op !== "combineLanes" && statement.value.op !== "fromLane";
+    if (statement.kind === "barrier" || statement.kind === "ticket") return false;
+    if (statement.kind === "loop" && !isShort(statement)) return false;
+    if (statement.kind === "let") return !OF_ALL_LANES.has(statement.value.op);
     return innerLists(statement).every((list) => isStraight(list));
   });
 }

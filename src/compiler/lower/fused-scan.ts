@@ -33,7 +33,7 @@ import type { TargetProfile } from "../target/profile.js";
 import type { TileProfile } from "../target/tile-profile.js";
 import { Lowering } from "./lowering.js";
 
-/** How elements are shared out: each lane of a row has its own, and several that it works on in turn. */
+/** The elements of each lane of a row: its own, several of which it works on in turn. */
 interface Sharing {
   readonly lanes: number;
   readonly turns: number;
@@ -193,7 +193,7 @@ class ScanLowering extends Lowering {
     return i < constants + carries ? this.carried[i - constants] : super.load(input, [this.position, ...index], gate);
   }
 
-  /** Whether the roots follow element by element, and none needs other carries than its own. */
+  /** Whether each root is computed element by element, and from no carry but its own. */
   isByElements(roots: readonly Node[]): boolean {
     const { constants, carries } = paramsOf(this.scan);
     const carried = new Set(this.leaves.slice(constants, constants + carries));

@@ -1,5 +1,5 @@
 /**
- * How the lanes of a row go over a stretch of its elements, for a reduction or for the columns of a result.
+ * The order in which the lanes of a row visit a stretch of its elements, for a reduction or for the columns of a result.
  *
  * Lanes take neighbours in turn, `width` of them at a time, so that a step of all lanes together is one stretch of memory
  * and each lane moves vectors. Several steps make a round of a loop: their loads are under way together. A short stretch

@@ -10,7 +10,7 @@
  * `lowerGroup` makes a whole kernel of it; tiles, fused scans and functions inside larger kernels take from it what they need.
  */
 import { DTYPES } from "../../core/dtype.js";
-import { type Atom, constantExpr, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
+import { constantExpr, type IndexExpr, ravel } from "../../core/index-expr.js";
 import { productOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
 import type { Node } from "../../graph/node.js";
@@ -25,7 +25,6 @@ import {
 } from "../../graph/reads.js";
 import { reductionOf } from "../../graph/reduction.js";
 import {
-  branching,
   computeType,
   type Element,
   type ElementSettings,
@@ -34,14 +33,16 @@ import {
   roundedResult,
   wrap,
 } from "../elements/elements.js";
-import { clampedIndex, indexValue } from "../ir/index-value.js";
+import { clampedIndex } from "../ir/index-value.js";
 import { MAX_I32, type Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { FloatType } from "../math/scalar-ops.js";
 import type { Group } from "../schedule/group.js";
+import { entryOf, KernelScope } from "./kernel-scope.js";
+import { inPairs, LaneReductions } from "./lane-reductions.js";
 import { type Batch, placesOf, planWalk, type Walk } from "./lane-walk.js";
 import { reductionsInTurns, type Wanted } from "./row-reductions.js";
-import { addedTo, emptySum, type RunningSum, runningSums, shiftedTo } from "./running-sums.js";
+import { type Arithmetic, RunningStates, type RunningSum, runningSums } from "./running-sums.js";
 
 /** A result, and where its elements are, by what counts them. */
 interface Written {
@@ -49,81 +50,39 @@ interface Written {
   at(position: IndexExpr): readonly IndexExpr[];
 }
 
-/** Combines neighbours, then neighbours of those, and so on. */
-function inPairs<T>(values: readonly T[], merge: (a: T, b: T) => T): T {
-  let rest = values;
-  while (rest.length > 1) {
-    const next: T[] = [];
-    for (let i = 0; i < rest.length; i += 2) next.push(i + 1 < rest.length ? merge(rest[i], rest[i + 1]) : rest[i]);
-    rest = next;
-  }
-  return rest[0];
+/** Sums that ran one turn ahead, and their states. */
+interface Ahead {
+  readonly sums: readonly RunningSum[];
+  readonly states: readonly Value[];
 }
 
-function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
-export class Lowering {
-  readonly space = new IndexSpace();
+export class Lowering extends KernelScope {
   readonly ops: ElementOps<Element>;
   private readonly results: ReadonlySet<Node>;
   /** The nodes behind the kernel's buffers. */
   readonly buffers: Node[] = [];
   private readonly slots = new Map<Node, number>();
-  private readonly atoms = new Map<Atom, Value>();
-  private readonly known = new Map<Node, Map<string, Element>>();
-  /** Elements in the order they were computed, so that those of a loop can be forgotten when it ends. */
-  private readonly history: { readonly node: Node; readonly key: string; readonly element: Element }[] = [];
   readonly lane: IndexExpr;
   /** The ways over the row that all its lanes take together, by extent. */
   private readonly walks = new Map<number, Walk>();
   private readonly computed = new Map<Value, IndexExpr>();
   /** Indices that are known to be below an extent. */
   private readonly insides = new Map<Value, Map<number, IndexExpr>>();
-  /** While speculating: the condition under which the values computed now are wrong. */
-  private rare: { readonly conditions: Set<Value>; readonly depth: number } | null = null;
-  private isSlow = false;
   private readonly rareRounding: typeof this.rarely | null;
   /** Products, as far as they have been computed. */
   private readonly given = new Map<Node, Element>();
 
   constructor(
-    private readonly k: KernelBuilder,
+    k: KernelBuilder,
     private readonly group: Group,
     settings: ElementSettings,
   ) {
+    super(k);
     this.ops = elementOps(k, settings, this.rarely);
     // A branch would keep a CPU from computing rows as vectors.
     this.rareRounding = settings.division === "corrected" ? this.rarely : null;
     this.results = new Set(group.results.map(({ node }) => node));
     this.lane = this.bind("lane", group.tiling.lanes, k.lane);
-  }
-
-  /** A loop variable whose value is known already. */
-  bind(name: string, extent: number, value: Value): IndexExpr {
-    const variable = this.variable(name, extent);
-    this.assign(variable, value);
-    return variable;
-  }
-
-  variable(name: string, extent: number): IndexExpr {
-    return this.space.variable(name, extent);
-  }
-
-  private assign(variable: IndexExpr, value: Value): void {
-    for (const { atom } of variable.terms) this.atoms.set(atom, value);
-  }
-
-  /** An index that is computed, and below the extent wherever it matters. */
-  index(value: Value, extent: number): IndexExpr {
-    const index = this.space.computed(0, extent - 1);
-    this.assign(index, value);
-    return index;
   }
 
   /** The element of a product that is asked for next. */
@@ -161,91 +120,12 @@ export class Lowering {
     );
   }
 
-  /** A loop over a batch. */
-  private overBatch(
-    { count, at }: Batch,
-    initial: readonly Value[],
-    body: (position: IndexExpr, accumulators: readonly Value[]) => readonly Value[],
-  ): readonly Value[] {
-    const i = this.variable("i", count);
-    return this.loop(i, count, initial, (accumulators) => body(at(i), accumulators));
-  }
-
-  /**
-   * Computes something as if nothing rare happened, and finishes with it; where something rare does happen, does it the
-   * slow way instead. So there is one branch for a whole batch, and the slow way is written once, as a loop.
-   */
-  private speculate<T>(compute: () => T, finish: (computed: T) => readonly Value[], slowly: () => readonly Value[]) {
-    const { k } = this;
-    const mark = this.history.length;
-    const outer = this.rare;
-    const conditions = new Set<Value>();
-    this.rare = { conditions, depth: k.depth };
-    const computed = compute();
-    this.rare = outer;
-    if (conditions.size === 0) return finish(computed);
-    const isRare = [...conditions].reduce((any, condition) => k.binary("or", any, condition));
-    // Values computed speculatively hold only if nothing rare happens.
-    this.forgetSince(mark, () => false);
-    const wasSlow = this.isSlow;
-    this.isSlow = true;
-    const results = k.when(
-      isRare,
-      () => slowly(),
-      () => finish(computed),
-    );
-    this.isSlow = wasSlow;
-    this.forgetSince(mark, () => false);
-    return results;
-  }
-
-  /** How elements deal with what is seldom needed: see `speculate`. */
-  private readonly rarely = (condition: Value, usual: Value, compute: () => Value): Value => {
-    const { k, rare } = this;
-    if (this.isSlow) return k.select(condition, compute(), usual);
-    if (!rare || condition.depth > rare.depth) return branching(k)(condition, usual, compute);
-    rare.conditions.add(condition);
-    return usual;
-  };
-
-  private forgetSince(mark: number, isKept: (element: Element) => boolean): void {
-    const kept = this.history.splice(mark).filter(({ node, key, element }) => {
-      if (isKept(element)) return true;
-      this.known.get(node)?.delete(key);
-      return false;
-    });
-    this.history.push(...kept);
-  }
-
   slotOf(node: Node, isWritten: boolean): number {
     return entryOf(this.slots, node, () => {
       this.buffers.push(node);
       const isLarge = productOf(node.shape) * DTYPES[node.dtype].bytes > 2 ** 32;
       return this.k.buffer(node.dtype, isWritten, isLarge);
     });
-  }
-
-  /** A loop over a variable, unless it has one round. What was computed inside it is forgotten afterwards. */
-  loop(
-    variable: IndexExpr,
-    extent: number,
-    initial: readonly Value[],
-    body: (accumulators: readonly Value[]) => readonly Value[],
-    exitWhen?: (next: readonly Value[]) => Value,
-  ): readonly Value[] {
-    if (extent === 1) return body(initial);
-    const mark = this.history.length;
-    const results = this.k.loop(
-      extent,
-      initial,
-      (i, accumulators) => {
-        this.assign(variable, i);
-        return body(accumulators);
-      },
-      { exitWhen },
-    );
-    this.forgetSince(mark, ({ value }) => value.depth <= this.k.depth);
-    return results;
   }
 
   /** The way of all lanes together over a stretch of the row. */
@@ -283,25 +163,6 @@ export class Lowering {
     if (bounded.count > 0) body(bounded, this.isBelow(bounded.at(constantExpr(0)), columns));
   }
 
-  /** Does something for every index of several axes, in loops inside loops. */
-  overAxes(extents: readonly number[], body: (positions: readonly IndexExpr[]) => void): void {
-    const open = (positions: readonly IndexExpr[]): readonly Value[] => {
-      if (positions.length === extents.length) body(positions);
-      else {
-        const extent = extents[positions.length];
-        const position = this.variable("position", extent);
-        this.loop(position, extent, [], () => open([...positions, position]));
-      }
-      return [];
-    };
-    open([]);
-  }
-
-  private isBelow(index: IndexExpr, limit: number): Value {
-    const at = this.indexValue(index);
-    return this.k.compare("lt", at, this.k.constant(at.type, limit));
-  }
-
   // ------------------------------------------------------------------------------------------------ elements
 
   /** The element of a node at an index. Under a gate the index may be out of range where the gate is false. */
@@ -309,14 +170,8 @@ export class Lowering {
     const at = indexKey(index);
     const key = gate ? `${at}?${gate.id}` : at;
     // A value computed without a gate is valid under any gate.
-    const known = this.known.get(node)?.get(key) ?? this.known.get(node)?.get(at);
+    const known = this.recall(node, key) ?? this.recall(node, at);
     return known ?? this.remember(node, key, this.compute(node, index, gate));
-  }
-
-  private remember(node: Node, key: string, element: Element): Element {
-    entryOf(this.known, node, () => new Map<string, Element>()).set(key, element);
-    this.history.push({ node, key, element });
-    return element;
   }
 
   isLoaded(node: Node): boolean {
@@ -426,18 +281,12 @@ export class Lowering {
     return this.ops.constant(dtype, primitive.otherwise(params));
   }
 
-  /** Both conditions; what is asked for already is not asked for again. */
-  private both(a: Value | null, b: Value): Value {
-    const isAsked = a === null || a === b || (b.op === "and" && b.args.includes(a));
-    return isAsked ? b : this.k.binary("and", a, b);
-  }
-
   /** A reduction that every lane needs at another index, and does by itself. */
   private reduceAlone(reduction: Reduction, gate: Value | null): Element {
     const elementsPerLane = this.group.isWrittenOut?.(reduction.node) ? reduction.extent : 0;
     const tiling = { lanes: 1, width: 1, unroll: 1, elementsPerLane };
     const walk = planWalk(this.space, constantExpr(0), reduction.extent, tiling);
-    const [value] = this.reduceNested([reduction], gate) ?? this.reduce([reduction], walk, gate);
+    const [value] = this.reduce([reduction], walk, gate);
     return this.reduced(reduction, value);
   }
 
@@ -451,91 +300,21 @@ export class Lowering {
   reduceTogether(reductions: readonly Reduction[]): readonly Value[] {
     const [{ extent }] = reductions;
     const walk = planWalk(this.space, constantExpr(0), extent, { lanes: 1, width: 1, unroll: 1, elementsPerLane: 0 });
-    const totals = this.reduceNested(reductions, null) ?? this.reduce(reductions, walk, null);
+    const totals = this.reduce(reductions, walk, null);
     return reductions.map((reduction, i) => this.reduced(reduction, totals[i]).value);
   }
 
-  /**
-   * A lane's partial results of the reductions of one extent, and of the sums that run along with them: a shift and a sum
-   * each, after the others.
-   */
+  /** A lane's totals of reductions of one extent; after them the states of the sums that run along with them. */
   private reduce(
     reductions: readonly Reduction[],
     walk: Walk,
     gate: Value | null,
     running: readonly RunningSum[] = [],
   ): readonly Value[] {
-    const { k } = this;
-    const identities = reductions.map(({ node, op }) =>
-      k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
-    );
-    const merge =
-      ({ op }: Reduction) =>
-      (a: Value, b: Value) =>
-        k.binary(reductionOf(op).combine, a, b);
-    const found = (totals: readonly Value[], batch: Batch, bound: Value | null = null) => {
-      const inner = bound ? this.both(gate, bound) : gate;
-      const valueAt = ({ node, at }: Reduction, i: number, position: IndexExpr) => {
-        const { value } = this.element(node.inputs[0], at(position), inner);
-        return bound ? k.select(bound, value, identities[i]) : value;
-      };
-      const exponentAt = ({ exponent, reduction: { at } }: RunningSum, position: IndexExpr) => {
-        const { value } = this.element(exponent, at(position), inner);
-        return bound ? k.select(bound, value, k.constant(value.type, Number.NEGATIVE_INFINITY)) : value;
-      };
-      const extended = (states: readonly Value[], exponents: readonly (readonly Value[])[]) =>
-        exponents.flatMap((each, i) => addedTo(k, this.exponential, [states[2 * i], states[2 * i + 1]], each, inPairs));
-      const states = totals.slice(reductions.length);
-      const together = () => ({
-        sums: reductions.map((reduction, i) =>
-          inPairs(
-            placesOf(batch).map((position) => valueAt(reduction, i, position)),
-            merge(reduction),
-          ),
-        ),
-        exponents: running.map((sum) => placesOf(batch).map((position) => exponentAt(sum, position))),
-      });
-      const oneByOne = () =>
-        this.overBatch(batch, [...identities, ...states], (position, soFar) => [
-          ...reductions.map((reduction, i) => merge(reduction)(soFar[i], valueAt(reduction, i, position))),
-          ...extended(
-            soFar.slice(reductions.length),
-            running.map((sum) => [exponentAt(sum, position)]),
-          ),
-        ]);
-      const sums = this.speculate(
-        together,
-        (values) => [...values.sums, ...extended(states, values.exponents)],
-        oneByOne,
-      );
-      return [
-        ...reductions.map((reduction, i) => merge(reduction)(totals[i], sums[i])),
-        ...sums.slice(reductions.length),
-      ];
-    };
-    const { extent, loops, after, bounded } = walk;
-    if (running.length === 0 && this.canEnd(reductions)) {
-      const position = this.variable("position", extent);
-      const each = (soFar: readonly Value[]) => found(soFar, { count: 1, at: () => position });
-      return this.loop(position, extent, identities, each, (next) => this.areFound(reductions, next));
-    }
-    let totals: readonly Value[] = [
-      ...identities,
-      ...running.flatMap(({ exponent }) => emptySum(k, exponent.dtype as FloatType)),
-    ];
-    for (const { blocks, block, rounds, round, inRound } of loops) {
-      totals = this.loop(block, blocks, totals, (soFar) => {
-        const initial = [...identities, ...soFar.slice(reductions.length)];
-        const sums = this.loop(round, rounds, initial, (accumulators) => found(accumulators, inRound));
-        return [
-          ...reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, soFar[i], sums[i])),
-          ...sums.slice(reductions.length),
-        ];
-      });
-    }
-    if (after.count > 0) totals = found(totals, after);
-    if (bounded.count > 0) totals = found(totals, bounded, this.isBelow(bounded.at(constantExpr(0)), extent));
-    return totals;
+    const ofLane = new LaneReductions(this, this.arithmetic, reductions, gate, running);
+    const axes = this.nestedAxes(reductions);
+    if (axes) return ofLane.overAxes(axes);
+    return running.length === 0 && this.canEnd(reductions) ? ofLane.untilFound(walk.extent) : ofLane.over(walk);
   }
 
   /** Whether the loop over reductions may end before the stretch does: see `endsBelow` in graph/primitives/reduce.ts. */
@@ -544,41 +323,20 @@ export class Lowering {
     return isAlone && reductions.every(({ node }) => node.params.endsBelow !== undefined);
   }
 
-  private areFound(reductions: readonly Reduction[], totals: readonly Value[]): Value {
-    const { k } = this;
-    return reductions
-      .map(({ node }, i) => k.compare("lt", totals[i], k.constant(totals[i].type, node.params.endsBelow as number)))
-      .reduce((all, next) => k.binary("and", all, next));
-  }
-
-  private readonly exponential = (value: Value): Value =>
-    this.ops.math("exp", { dtype: value.type as FloatType, value }).value;
-
-  /** Reductions of the same axes, a loop for each; null where there is one axis, or a loop is not wanted. */
-  private reduceNested(reductions: readonly Reduction[], gate: Value | null): readonly Value[] | null {
-    const { k, group } = this;
+  /** The axes of reductions that get a loop each; null where there is one axis, or one loop over all of them is better. */
+  private nestedAxes(reductions: readonly Reduction[]): readonly number[] | null {
+    const { group } = this;
     const [{ extents }] = reductions;
     const isAlike = (other: Reduction) =>
       other.extents.length === extents.length && other.extents.every((extent, axis) => extent === extents[axis]);
     const isWrittenOut = ({ node }: Reduction) => group.isWrittenOut?.(node) === true;
     if (!group.isNesting || extents.filter((extent) => extent > 1).length < 2) return null;
-    if (!reductions.every(isAlike) || reductions.some(isWrittenOut)) return null;
-    const identities = reductions.map(({ node, op }) =>
-      k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
-    );
-    const merged = (totals: readonly Value[], others: readonly Value[]) =>
-      reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, totals[i], others[i]));
-    const over = (positions: readonly IndexExpr[]): readonly Value[] => {
-      if (positions.length === extents.length) {
-        const values = () =>
-          reductions.map(({ node, atEach }) => this.element(node.inputs[0], atEach(positions), gate).value);
-        return this.speculate(values, (computed) => computed, values);
-      }
-      const extent = extents[positions.length];
-      const position = this.variable("position", extent);
-      return this.loop(position, extent, identities, (totals) => merged(totals, over([...positions, position])));
-    };
-    return over([]);
+    return reductions.every(isAlike) && !reductions.some(isWrittenOut) ? extents : null;
+  }
+
+  private get arithmetic(): Arithmetic {
+    const exponential = (value: Value) => this.ops.math("exp", { dtype: value.type as FloatType, value }).value;
+    return { k: this.k, exponential, inPairs };
   }
 
   // ------------------------------------------------------------------------------------------------ rows
@@ -588,22 +346,16 @@ export class Lowering {
     const { space, group } = this;
     const known = { space, isLoaded: (node: Node) => this.isLoaded(node), isWrittenOut: group.isWrittenOut };
     const turns = reductionsInTurns(known, results, rows);
-    /** The states of sums that ran one turn ahead. */
-    const ahead = new Map<
-      readonly Reduction[],
-      { readonly sums: readonly RunningSum[]; readonly states: readonly Value[] }
-    >();
+    const ahead = new Map<readonly Reduction[], Ahead>();
     turns.forEach((turn, position) => {
       for (const [extent, reductions] of turn) {
         const early = ahead.get(reductions);
         const next = turns[position + 1]?.get(extent);
-        const isShort = early !== undefined || next === undefined || !this.isShared || group.tiling.lanes === 1;
+        const isShort = early !== undefined || next === undefined || !this.readsAgain;
         const walk = this.walkOver(extent);
         const running = isShort ? null : runningSums(space, walk, reductions, next, known.isLoaded);
         const totals =
-          early === undefined
-            ? (this.reduceNested(reductions, null) ?? this.reduce(reductions, walk, null, running ?? []))
-            : early.sums.map((sum, i) => this.finished(sum, [early.states[2 * i], early.states[2 * i + 1]]));
+          early === undefined ? this.reduce(reductions, walk, null, running ?? []) : this.finished(early, walk);
         if (running && next) ahead.set(next, { sums: running, states: totals.slice(reductions.length) });
         reductions.forEach((reduction, i) => {
           const { node, op, index } = reduction;
@@ -614,16 +366,26 @@ export class Lowering {
     });
   }
 
-  /** A lane's part of a sum that ran ahead, now that its shift is known. */
-  private finished({ reduction, shift }: RunningSum, state: readonly [Value, Value]): Value {
-    const { value } = this.element(shift, reduction.at(constantExpr(0)));
-    return shiftedTo(this.k, this.exponential, state, value);
+  /** Whether a second loop over a row would read it from memory again. */
+  private get readsAgain(): boolean {
+    const { isReadAgain, isNesting, tiling } = this.group;
+    return !isNesting && (isReadAgain === true || (this.isShared && tiling.lanes > 1));
   }
 
-  // ------------------------------------------------------------------------------------------------ indices
-
-  /** An index expression as a value: an i32 where its range allows, else an i64. Parts of an i32 may wrap around. */
-  indexValue(x: IndexExpr): Value {
-    return indexValue(this.k, this.atoms, x);
+  /** A lane's parts of sums that ran ahead, now that their shifts are known. */
+  private finished({ sums, states }: Ahead, walk: Walk): readonly Value[] {
+    const { k } = this;
+    const shifts = sums.map(({ shift, reduction }) => this.element(shift, reduction.at(constantExpr(0))).value);
+    return new RunningStates(this.arithmetic, sums).shifted(states, shifts).map((total, i) => {
+      const { kind, reduction } = sums[i];
+      if (!kind.mayOverflow) return total;
+      const again = () =>
+        k.when(
+          k.compare("ne", total, total),
+          () => this.reduce([reduction], walk, null),
+          () => [total],
+        );
+      return this.forgetting(again)[0];
+    });
   }
 }

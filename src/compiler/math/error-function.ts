@@ -216,19 +216,26 @@ function inverseVariable<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   return k.add(k.mul(k.convert(type, exponent), c(-Math.LN2)), series);
 }
 
-/** The inverse of erf on (-1, 1); ±1 give infinities. */
-export function erfInv<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+/** erfInv(x) / x from w. Branches leave out all pieces but one; where there are none, the coefficients are chosen instead. */
+function inverseFactor<V>(k: ScalarOps<V>, w: V, type: FloatType): V {
   const { add, sub, mul, select } = k;
   const c = constants(k, type);
   const { pieces, limits } = inversePieces[type];
-  const w = inverseVariable(k, x, type);
   const isBeyond = limits.map((limit) => k.gt(w, c(limit)));
+  const rootOf = () => squareRoot(k, w, type);
+  if (!k.usesNative("div", type)) {
+    const from = (i: number, variable: V): V => {
+      const { centre, coefficients } = pieces[i];
+      const here = () => polynomial(k, sub(variable, c(centre)), coefficients, type);
+      const beyond = () => from(i + 1, i === 0 && type === "f64" ? rootOf() : variable);
+      return i === limits.length ? here() : k.either(isBeyond[i], beyond, here);
+    };
+    return from(0, w);
+  }
   const choose = (read: (piece: InversePiece) => number): V =>
     isBeyond.reduce((chosen, beyond, i) => select(beyond, c(read(pieces[i + 1])), chosen), c(read(pieces[0])));
-
-  const variable = type === "f64" ? select(isBeyond[0], squareRoot(k, w, type), w) : w;
   const d = sub(
-    variable,
+    type === "f64" ? select(isBeyond[0], rootOf(), w) : w,
     choose((piece) => piece.centre),
   );
   const terms = Math.max(...pieces.map((piece) => piece.coefficients.length));
@@ -239,7 +246,14 @@ export function erfInv<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
       choose((piece) => piece.coefficients[i] ?? 0),
     );
   }
+  return factor;
+}
+
+/** The inverse of erf on (-1, 1); ±1 give infinities. */
+export function erfInv<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+  const c = constants(k, type);
+  const factor = inverseFactor(k, inverseVariable(k, x, type), type);
   const magnitude = k.abs(x);
-  const atEnd = select(k.eq(magnitude, c(1)), withSignOf(k, c(Infinity), x, type), c(NaN));
-  return select(k.lt(magnitude, c(1)), mul(x, factor), atEnd);
+  const atEnd = k.select(k.eq(magnitude, c(1)), withSignOf(k, c(Infinity), x, type), c(NaN));
+  return k.select(k.lt(magnitude, c(1)), k.mul(x, factor), atEnd);
 }

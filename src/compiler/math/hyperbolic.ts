@@ -41,12 +41,17 @@ export function tanh<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const magnitude = k.abs(x);
   // From here on tanh rounds to 1, and the exponential stays in range.
   const end = type === "f32" ? 10 : 20;
-  const bounded = k.select(k.gt(magnitude, c(end)), c(end), magnitude);
-  const z = expBounded(k, k.mul(bounded, c(-2)), type);
-  const outer = k.sub(c(1), k.mul(k.add(z, z), reciprocalOfUnit(k, k.add(c(1), z), type)));
+  const outer = () => {
+    const bounded = k.select(k.gt(magnitude, c(end)), c(end), magnitude);
+    const z = expBounded(k, k.mul(bounded, c(-2)), type);
+    return k.sub(c(1), k.mul(k.add(z, z), reciprocalOfUnit(k, k.add(c(1), z), type)));
+  };
   // On the magnitude, because -0 + 0 would lose the sign of -0.
-  const inner = oddPolynomial(k, magnitude, tanhCoefficients[type], type);
-  return withSignOf(k, k.select(k.lt(magnitude, c(0.55)), inner, outer), x, type);
+  const inner = () => oddPolynomial(k, magnitude, tanhCoefficients[type], type);
+  const isInner = k.lt(magnitude, c(0.55));
+  // Of f64 either side takes longer than a branch.
+  const result = type === "f64" ? k.either(isInner, inner, outer) : k.select(isInner, inner(), outer());
+  return withSignOf(k, result, x, type);
 }
 
 export function sinh<V>(k: ScalarOps<V>, x: V, type: FloatType): V {

@@ -137,7 +137,7 @@ export function pow<V>(k: ScalarOps<V>, x: V, y: V, type: FloatType): V {
   const logarithm = logPair(k, magnitude, type);
   const product = twoProduct(k, exponent, logarithm.high, type);
   const low = k.add(product.low, k.mul(exponent, logarithm.low));
-  // Where the product had to be clamped its rounding error may be huge, and no longer matters.
+  // If the product was clamped, its rounding error may be huge, and no longer matters.
   const clamped = clampForExp(k, product.high, type);
   const parts = expParts(k, clamped, type, select(eq(clamped, product.high), low, zero));
   const finite = scaleByPowers(k, parts.significand, parts.powers);

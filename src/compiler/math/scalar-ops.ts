@@ -8,7 +8,8 @@
  * Rules that keep it so:
  * - No fused multiply-add and no contraction: `add(mul(a, b), c)` rounds twice, everywhere.
  * - No branches and no loops: `select` evaluates both sides. An unused side may be NaN, infinite or an arbitrary
- *   integer, but never traps. `rarely` is a `select` whose true side a target may leave out where it is not needed.
+ *   integer, but never traps. `rarely` is a `select` whose true side a target may leave out where it is not needed, and
+ *   `either` one of which it may leave out either side.
  * - f32 functions use f32, i32 and u32 only, because many GPUs have no f64; no 64-bit integers at all.
  * - Float to integer conversion outside the target type's range, and NaN, gives an unspecified integer. Library code
  *   may compute such a value on a side that `select` discards, or multiply it into a NaN, but never depends on it.
@@ -66,6 +67,8 @@ export interface ScalarOps<V> {
   readonly select: (condition: V, whenTrue: V, whenFalse: V) => V;
   /** The result of `compute` where the condition holds, which is rare, and `usual` elsewhere. */
   readonly rarely: (condition: V, usual: V, compute: () => V) => V;
+  /** One of two results: in a branch on targets where only few threads wait for each other, else a `select`. */
+  readonly either: (condition: V, whenTrue: () => V, whenFalse: () => V) => V;
 
   /** Same bits, other type, among f32, i32 and u32. */
   readonly bitcast: (to: "f32" | IntegerType, value: V) => V;

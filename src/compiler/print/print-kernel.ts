@@ -64,6 +64,10 @@ function lineOf(statement: Exclude<Statement, { kind: "loop" | "branch" }>): str
       const to = results.map(({ id, type }) => `%${id}: ${type}`).join(", ");
       return `${to} = read ${from === "buffer" ? "b" : "a"}${memory}[${nameOf(index)}]`;
     }
+    case "observe":
+      return `%${statement.result.id}: u32 = observe b${statement.buffer}[${nameOf(statement.index)}]`;
+    case "ticket":
+      return `%${statement.result.id}: i32 = ticket of b${statement.buffer}[${nameOf(statement.index)}]`;
     case "loadWords": {
       const { buffer, index, results } = statement;
       return `${results.map(({ id }) => `%${id}`).join(", ")} = words of b${buffer}[${nameOf(index)}]`;
@@ -80,6 +84,10 @@ function lineOf(statement: Exclude<Statement, { kind: "loop" | "branch" }>): str
       return `m${statement.sum} += m${statement.left} × m${statement.right}`;
     case "addFragments":
       return `m${statement.to} += m${statement.from}`;
+    case "getElements":
+      return `${statement.results.map(({ id }) => `%${id}`).join(", ")} = elements of m${statement.fragment}`;
+    case "setElements":
+      return `elements of m${statement.fragment} = ${statement.values.map(nameOf).join(", ")}`;
     case "write": {
       const { array, index, values } = statement;
       return `write a${array}[${nameOf(index)}] = ${values.map(nameOf).join(", ")}${when}`;

@@ -1,7 +1,7 @@
 /**
  * A compiled piece of the graph as data: kernels to run in order, and which memory each of them gets. It holds no node
- * (but for formulas that nobody has looked at) and no buffer, so it serves every graph of the same form: a loop that builds the same expression again compiles it once.
- * compile.ts makes it, run-steps.ts runs its steps, the runtime keeps it.
+ * (but for formulas that nobody has looked at) and no buffer, so it serves every graph of the same form: a loop that builds the
+ * same expression again compiles it once. compile.ts makes it, run-steps.ts runs its steps, the runtime keeps it.
  */
 
 import type { DType } from "../../core/dtype.js";
@@ -14,7 +14,7 @@ import type { KernelOutline } from "../ir/ir.js";
 export interface Slot {
   readonly from: "leaf" | "made";
   readonly index: number;
-  /** Where in that memory it begins. */
+  /** Its offset in that memory. */
   readonly offset?: number;
   /** That memory may begin between vectors of 16 bytes. */
   readonly isUnaligned?: boolean;

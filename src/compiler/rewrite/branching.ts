@@ -38,7 +38,7 @@ export function branched(choice: Node, inputs: readonly Node[]): Node[] {
   );
 }
 
-/** Element operations of a function, about. A while loop counts as infinitely many. */
+/** The approximate number of element operations of a function; infinite for a while loop. */
 function costOf({ parameters, results }: GraphFunction): number {
   const given = new Set(parameters);
   let sum = 0;

@@ -210,7 +210,7 @@ const pow: ComplexFunction = (k, z, exponent) => {
   return { re: () => part(power.re(), 1), im: () => part(power.im(), 0) };
 };
 
-/** The power of a whole number by squaring, which is exact where products are. */
+/** A whole power by repeated squaring; exact if the products are. */
 export function wholePower<V>(k: ElementOps<V>, z: Complex<V>, exponent: number): Parts<V> {
   if (exponent < 0) return reciprocal(k, both(wholePower(k, z, -exponent)));
   const c = constantsLike(k, z);

@@ -1,7 +1,7 @@
 /**
  * Chooses between ways to compute the same thing: products of matrices in tiles or as plain sums, long concatenations by a
- * routine that copies, scans whose bodies broadcast captured values themselves, selection by values instead of keys, short
- * reductions inside others written out.
+ * routine that copies, scans whose bodies broadcast captured values themselves, selection and sorting by values instead of keys,
+ * short reductions inside others written out, sums that pick one element as reads of it.
  */
 import { isPacked } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
@@ -14,8 +14,11 @@ import { scan } from "../../graph/primitives/scan.js";
 import { g } from "../../graph/vocabulary.js";
 import { MAX_I32 } from "../ir/ir.js";
 import { join, MAX_FUSED_INPUTS } from "../routines/join.js";
+import { sortingRewriter } from "../routines/sort-rows.js";
+import type { SortProfile } from "../target/profile.js";
 import type { TileProfile } from "../target/tile-profile.js";
 import { repeatingInside } from "./captured-broadcasts.js";
+import { pickedElement } from "./picked-elements.js";
 import { productRewriter } from "./products.js";
 import { rewriteNodes } from "./rewriter.js";
 import { shortReductions, writtenOut } from "./short-reductions.js";
@@ -27,7 +30,13 @@ interface ChosenImplementations {
   readonly stored: ReadonlySet<Node>;
 }
 
-export function chooseImplementations(roots: readonly Node[], tiles: TileProfile): ChosenImplementations {
+/** `sort`: how the device sorts; null where no routine can run. */
+export function chooseImplementations(
+  roots: readonly Node[],
+  tiles: TileProfile,
+  sort: SortProfile | null = null,
+): ChosenImplementations {
+  const sorting = sortingRewriter(roots, sort);
   const products = productRewriter(tiles);
   // Functions inside larger kernels decide by themselves what they write out.
   const short = tiles.kind === "none" ? new Set() : shortReductions(roots);
@@ -42,7 +51,10 @@ export function chooseImplementations(roots: readonly Node[], tiles: TileProfile
     if (node.primitive === argsortAt && keys.primitive === orderKey && canMakeKeys(keys)) {
       return makeNode(argsortAt, [...keys.inputs], { ...node.params, keyed: keys.params }, node.device);
     }
-    if (node.primitive !== dot) return simpler(node, inputs[0]);
+    if (node.primitive !== dot) {
+      const picked = () => (tiles.kind === "none" ? pickedElement(node, inputs[0]) : null);
+      return sorting(node, inputs) ?? simpler(node, inputs[0]) ?? picked();
+    }
     return (
       (isCountable([node, ...inputs]) ? products.rewrite(node.params, inputs) : null) ?? dot.expand(g, node, inputs)
     );

@@ -15,8 +15,9 @@ import * as R from "../../graph/primitives/reduce.js";
 import type { MatmulPrecision } from "../../graph/product-precision.js";
 import { g } from "../../graph/vocabulary.js";
 import { areVectors } from "../schedule/loads.js";
-import type { MatrixTile, Tile, TileProfile } from "../target/tile-profile.js";
-import { planProduct } from "../tiles/plan.js";
+import type { MatrixTile, TileProfile } from "../target/tile-profile.js";
+import { productOf } from "../tiles/operand-orders.js";
+import { isTiled, type ProductPlan, planProduct } from "../tiles/plan.js";
 import { splitProduct } from "./split-product.js";
 
 /** An operand of at most so many additions is computed while tiles are loaded. */
@@ -40,9 +41,10 @@ export function productRewriter(profile: TileProfile): ProductRewriter {
     stored,
     rewrite: ({ precision }, inputs) => {
       const [a, b] = inputs as readonly [Node, Node];
-      const [batch, m, k] = a.shape;
+      const [, m, k] = a.shape;
       const n = b.shape[2];
-      const wanted = { batch, m, n, k, dtype: a.dtype, precision: precision as MatmulPrecision | undefined };
+      const wanted = productOf([a, b], precision as MatmulPrecision | undefined, profile);
+      if (profile.note && isTiled(wanted, profile)) profile.note([a, b], wanted.precision);
       const plan = planProduct(wanted, profile);
       const [rows, columns] = plan ? [plan.tile.rows, plan.tile.columns] : [1, 1];
       store(a, Math.ceil(n / columns));
@@ -55,7 +57,7 @@ export function productRewriter(profile: TileProfile): ProductRewriter {
         if (profile.kind === "shared" && isWorthOrdering(operand, times)) stored.add(operand);
       }
       const { tile, length } = plan;
-      const multiply = (x: Operand, y: Operand) => (length >= k ? product(x, y, tile) : inParts(x, y, length, tile));
+      const multiply = (x: Operand, y: Operand) => (length >= k ? product(x, y, plan) : inParts(x, y, plan));
       if (a.dtype !== "f32" || tile.kind !== "matrix") return multiply([a], [b]);
       if (tile.parts === 1) return multiply([rounded(a, tile, stored)], [rounded(b, tile, stored)]);
       return splitProduct(a, b, (x, y) => {
@@ -78,14 +80,18 @@ function rounded(operand: Node, { fragment }: MatrixTile, stored: Set<Node>): No
   return castNode(narrow, operand.dtype);
 }
 
-function product(a: Operand, b: Operand, tile: Tile): Node {
+/** The params of a planned product: how it is computed, and why so. */
+const planned = ({ tile, reason }: ProductPlan) => ({ tile, reason });
+
+function product(a: Operand, b: Operand, plan: ProductPlan): Node {
   const whole = (parts: Operand) => (parts.length === 1 ? parts[0] : g.add(...joined(parts)));
   const joined = (parts: Operand) => parts.map((part) => castNode(part, "f32")) as [Node, Node];
-  return makeNode(dot, [whole(a), whole(b)], { tile }, a[0].device);
+  return makeNode(dot, [whole(a), whole(b)], planned(plan), a[0].device);
 }
 
 /** The summation in parts, each a product of its own, added up. Parts of narrow floats are kept as f32. */
-function inParts(a: Operand, b: Operand, length: number, tile: Tile): Node {
+function inParts(a: Operand, b: Operand, plan: ProductPlan): Node {
+  const { length } = plan;
   const [{ dtype, device, shape }] = a;
   const [batch, m, k] = shape;
   const n = b[0].shape[2];
@@ -98,7 +104,7 @@ function inParts(a: Operand, b: Operand, length: number, tile: Tile): Node {
   };
   const right = (node: Node) =>
     reshapeNode(filled(castNode(node, wide), 1, count * length), [batch * count, length, n]);
-  const partial = product(a.map(byPart), b.map(right), tile);
+  const partial = product(a.map(byPart), b.map(right), plan);
   const summation = dtype === "bool" ? R.any : R.sum;
   const apart = reshapeNode(partial, [batch, count, m, n]);
   const total = makeNode(summation, [apart], { axes: [1] }, device);

@@ -1,8 +1,8 @@
 /**
  * Short reductions of broadcast expressions are written out: a sum of three squares becomes two additions.
  *
- * The distances between all pairs of points are such sums, of [n, n, 3]. When they are reduced again, one kernel should do both:
- * stored, they would fill n² elements that came from 3 n. A loop inside a loop is computed for every lane by itself and
+ * The distances between all pairs of points are such sums, of [n, n, 3]. When they are reduced again, one kernel should do
+ * both: stored, they would fill n² elements that came from 3 n. A loop inside a loop is computed for every lane by itself and
  * shares nothing; operations on slices are fused and shared like any others.
  */
 import { DTYPES } from "../../core/dtype.js";
@@ -14,7 +14,7 @@ import { g } from "../../graph/vocabulary.js";
 
 /** Elements of a reduction that are written out, at most: as many places as a kernel computes one value at. */
 const MAX_WRITTEN_OUT = 8;
-/** How many times as many elements as it was computed from a result has, at least, so that storing it is worth avoiding. */
+/** A result with so many times the elements of its input is not worth storing. */
 const LEAST_SPREAD = 4;
 /** Nodes behind a reduction that are looked at: a longer expression is worth storing anyway. */
 const MAX_SEARCHED = 200;

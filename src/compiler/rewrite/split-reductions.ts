@@ -45,7 +45,7 @@ function chunksOf(node: Node, wish: SplitProfile): number {
   const extent = extentOf(node);
   const lanes = lanesOf(node, wish);
   const threads = lanes * Math.max(1, productOf(node.shape) / (lanes === 1 ? together(node) : 1));
-  // A thread that goes through a chunk by itself should not have less to do than the one that goes through the chunks.
+  // A thread that reduces a chunk should have no less to do than the thread that reduces the chunks' results.
   const least = Math.max(lanes * wish.leastPerThread, lanes === 1 ? Math.sqrt(extent) : 0);
   const isLong = extent >= wish.leastExtent;
   const wanted = isLong ? Math.floor(Math.min(wish.parallelism / threads, extent / least)) : 1;

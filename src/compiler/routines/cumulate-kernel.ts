@@ -29,7 +29,7 @@ export interface Cumulation {
   readonly hasSegments: boolean;
 }
 
-/** How the axis is cut into chunks, and how many lanes share one. */
+/** The cut of the axis into chunks, and the number of lanes that share one. */
 export interface Cut {
   readonly chunks: number;
   readonly chunkLength: number;

@@ -4,7 +4,7 @@
  *
  * The axis is cut into chunks. Each chunk's total is found, the totals are cumulated, and each chunk is then cumulated
  * starting from the total before it: the elements are read twice and written once. Where there are enough rows to keep
- * the device busy, a row is one chunk and is read once.
+ * the device busy, a row is one chunk and is read once. GPUs read long rows along memory once, too (cumulate-sweep.ts).
  */
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
@@ -14,6 +14,7 @@ import { axisNames } from "../print/formula.js";
 import type { TargetProfile } from "../target/profile.js";
 import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 import { type Cumulation, type Cut, cumulateKernel, PER_LANE, type Role, sizesOf } from "./cumulate-kernel.js";
+import { canSweep, planSweep } from "./cumulate-sweep.js";
 
 /** Rows along memory shorter than this are one thread's work. */
 const MIN_LANE_ROW = 48;
@@ -34,6 +35,12 @@ export const cumulateRoutine: Routine = (node, profile, settings) => {
 
 export function planCumulate(task: Cumulation, profile: TargetProfile, settings: ElementSettings): RoutinePlan {
   const cut = cutInto(task, profile);
+  const { running } = profile;
+  if (running && cut.chunks > 1 && canSweep(task, running)) {
+    const whole: Cut = { chunks: 1, chunkLength: task.shape[task.axis], lanes: running.lanes };
+    const role: Role = { stores: "elements", startsFrom: null, nothing: 0 };
+    return planSweep(task, running, settings, formulaOf(task, whole, role));
+  }
   const input: RoutineBuffer[] = [{ kind: "input", index: 0 }];
   if (task.hasSegments) input.push({ kind: "input", index: 1 });
   const result: RoutineBuffer = { kind: "result" };

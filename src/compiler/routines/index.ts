@@ -16,6 +16,7 @@ import { tridiagonalRoutine } from "./linalg/tridiagonal.js";
 import { scatterRoutine } from "./scatter.js";
 import { argsortAtRoutine } from "./select.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
+import { sortRowsRoutine } from "./sort-rows.js";
 
 export const routines: Readonly<Record<string, Routine>> = {
   cholesky: choleskyRoutine,
@@ -35,4 +36,5 @@ export const routines: Readonly<Record<string, Routine>> = {
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
   tridiagonal: tridiagonalRoutine,
+  sortRows: sortRowsRoutine,
 };

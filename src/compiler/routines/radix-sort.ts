@@ -15,6 +15,7 @@ import { type Kernel, MAX_I32, type Value } from "../ir/ir.js";
 import type { SortProfile, TargetProfile } from "../target/profile.js";
 import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 import { planCumulate } from "./cumulate.js";
+import { keyTypeOf } from "./element-words.js";
 import { LEAST_LANES } from "./lane-sums.js";
 import {
   DIGIT_BITS,
@@ -31,6 +32,9 @@ import { perLaneFor, sortTilesKernel } from "./radix-tile-sort.js";
 /** Tiles of a row, and elements of a tile, where each is one thread's work. */
 const MAX_CHUNKS = 64;
 const MIN_CHUNK = 4096;
+
+/** Shorter rows are merged: a workgroup would have little to do. */
+const LEAST_TILE = 64;
 
 export function canSortByDigits(extent: number, { sort }: TargetProfile): boolean {
   // Positions beyond the end of the row, up to a tile of them, are counted in 32 bits, too.
@@ -49,11 +53,11 @@ function cutInto(type: KeyType, rows: number, extent: number, sort: SortProfile)
 }
 
 /** Rows that are one tile each, or null where a row does not fit into the shared memory of a workgroup. */
-export function rowsAsTiles(keys: Pick<Node, "shape" | "dtype">, { sort }: TargetProfile): TiledRows | null {
-  const type = keys.dtype as KeyType;
-  const extent = keys.shape[keys.shape.length - 1];
-  const rows = sizeOf(keys.shape.slice(0, -1));
-  if (sort.lanes === 1) return null;
+export function rowsAsTiles({ shape, dtype }: Pick<Node, "shape" | "dtype">, sort: SortProfile): TiledRows | null {
+  const type = keyTypeOf(dtype);
+  const extent = shape[shape.length - 1];
+  const rows = sizeOf(shape.slice(0, -1));
+  if (sort.lanes === 1 || extent < LEAST_TILE) return null;
   for (let lanes = LEAST_LANES; lanes <= sort.lanes; lanes *= 2) {
     const most = perLaneFor(type, { ...sort, lanes });
     // More lanes before more elements per lane, so that few rows take no longer than they must.

@@ -5,8 +5,10 @@
  * its own neighbours in a column of its own (Satish, Harris, Garland 2009). Nothing depends on the size of subgroups.
  */
 import { DTYPES } from "../../core/dtype.js";
+import { computeType } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import type { SortProfile } from "../target/profile.js";
+import { type ElementWords, keyWords } from "./element-words.js";
 import { type LaneSums, laneSums, laneSumsWords } from "./lane-sums.js";
 import { DIGIT_BITS, DIGITS, type KeyType, type Pass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
 
@@ -30,8 +32,9 @@ export function perLaneFor(type: KeyType, { lanes, sharedBytes }: SortProfile): 
 }
 
 interface Item {
-  readonly key: Value;
-  readonly position: Value;
+  readonly word: Value;
+  /** Null where words are moved alone. */
+  readonly position: Value | null;
 }
 
 /** A tile in the making: its shared arrays, and the places of its lanes. */
@@ -79,14 +82,12 @@ export function sortTilesKernel(shape: TiledRows, pass: Pass): Kernel {
   const before = sort.sumOverLanes(total).before;
   const goesTo = t.add(t.add(t.base, before), k.load(buffers.offsets, t.inTable(digit, t.tile), "i32"));
 
-  const loaded = loadItems(sort, buffers.keys, pass.isFirst ? null : buffers.positions);
-  const items = sortByPart(sort, ownCounters, loaded, pass.shift);
-  const ranks = ranksBy(sort, ownCounters, items, pass.shift + PART_BITS);
-  put(
-    sort,
-    ranks,
-    items.map(({ key }) => key),
-  );
+  const words = keyWords(shape.type);
+  const loaded = loadItems(sort, buffers.keys, pass.isFirst ? null : buffers.positions, words);
+  const items = sortByPart(sort, ownCounters, loaded, pass.shift, words);
+  const keys = items.map(({ word }) => word);
+  const ranks = ranksBy(sort, ownCounters, keys, pass.shift + PART_BITS);
+  put(sort, ranks, keys);
   const leaving = takeSpread(sort).map((key) => ({ key, digit: t.bits(key, pass.shift, DIGIT_BITS) }));
   findStarts(sort, leaving);
   k.barrier();
@@ -95,7 +96,7 @@ export function sortTilesKernel(shape: TiledRows, pass: Pass): Kernel {
   put(
     sort,
     ranks,
-    items.map(({ position }) => asKey(sort, position)),
+    items.map(({ position }) => asKey(sort, position as Value)),
   );
   storeSorted(sort, leaving);
   return k.finish();
@@ -131,37 +132,35 @@ function tileIn(t: TileKernel): Tile {
   };
 }
 
-/** A whole row that is one tile: sorted part by part in shared memory, so that only its positions are written. */
-export function sortRowsKernel(shape: TiledRows): Kernel {
+/** A whole row that is one tile: sorted part by part in shared memory, so that only the result is written. */
+export function sortRowsKernel(shape: TiledRows, words: ElementWords): Kernel {
   const { type, lanes } = shape;
   const t = new TileKernel("sort rows", shape);
   const { k } = t;
-  const keys = k.buffer(type, false);
-  const out = k.buffer("i32", true);
+  const source = k.buffer(words.dtype, false);
+  const out = k.buffer(words.isAlone ? words.dtype : "i32", true);
   const tile = tileIn(t);
   const ownCounters = countersOf(tile);
   clearCounters(tile, ownCounters);
   k.barrier();
-  const loaded = loadItems(tile, keys, null);
-  const state = [...loaded.map(({ key }) => key), ...loaded.map(({ position }) => position)];
+  const loaded = loadItems(tile, source, null, words);
+  const wordsOf = (items: readonly Item[]) => items.map(({ word }) => word);
+  const positionsOf = (items: readonly Item[]) => (words.isAlone ? [] : items.map(({ position }) => position as Value));
   // A loop, so that its code stays in the instruction cache.
-  k.loop(DTYPES[type].bits / PART_BITS, state, (part, carried) => {
-    const items = loaded.map((_, j) => ({ key: carried[j], position: carried[loaded.length + j] }));
+  k.loop(DTYPES[type].bits / PART_BITS, [...wordsOf(loaded), ...positionsOf(loaded)], (part, carried) => {
+    const items = loaded.map((_, j) => ({ word: carried[j], position: carried[loaded.length + j] ?? null }));
     const from = k.binary("mul", part, t.i(PART_BITS));
-    const sorted = sortByPart(
-      tile,
-      ownCounters,
-      items,
-      type === "u64" ? k.convert("u64", from) : k.bitcast("u32", from),
-    );
-    return [...sorted.map(({ key }) => key), ...sorted.map(({ position }) => position)];
+    const shift = type === "u64" ? k.convert("u64", from) : k.bitcast("u32", from);
+    const sorted = sortByPart(tile, ownCounters, items, shift, words);
+    return [...wordsOf(sorted), ...positionsOf(sorted)];
   });
-  // The exchange still holds the positions, in order.
+  // The exchange still holds the words, or the positions, in order.
   const isRagged = tileOf(shape) > shape.extent;
   takeSpread(tile).forEach((word, j) => {
     const isInside =
       isRagged && (j + 1) * lanes > shape.extent ? k.compare("lt", tile.spread[j], t.i(shape.extent)) : null;
-    k.store(out, t.add(t.base, tile.spread[j]), asPosition(tile, word), false, isInside);
+    const result = words.isAlone ? words.valueOf(k, word) : asPosition(tile, word);
+    k.store(out, t.add(t.base, tile.spread[j]), result, false, isInside);
   });
   return k.finish();
 }
@@ -180,43 +179,50 @@ function clearCounters({ t: { k }, t, counters }: Tile, ownCounters: readonly Va
   }
 }
 
-/** A lane's elements. Places beyond the row get the largest key, so that they stay behind all elements. */
-function loadItems({ t, mine, width }: Tile, keys: number, positions: number | null): Item[] {
+/** A lane's elements. Places beyond the row get the last word, so that they stay behind all elements. */
+function loadItems({ t, mine, width }: Tile, source: number, positions: number | null, words: ElementWords): Item[] {
   const { k, shape } = t;
-  const { type } = shape;
   const elements = t.elements(mine, width);
-  const last = k.constant(type, type === "u64" ? 2n ** 64n - 1n : 2 ** 32 - 1);
+  const last = k.constant(shape.type, words.last);
   return elements.map(({ at, isInside, index }) => {
-    const key = k.load(keys, index, type);
+    const word = words.wordOf(k, k.load(source, index, computeType(words.dtype)));
     const position = positions === null ? at : k.load(positions, index, "i32");
-    return { key: isInside ? k.select(isInside, key, last) : key, position };
+    return { word: isInside ? k.select(isInside, word, last) : word, position };
   });
 }
 
 /** Sorts the tile by PART_BITS bits of the keys. */
-function sortByPart(sort: Tile, ownCounters: readonly Value[], items: readonly Item[], from: number | Value): Item[] {
-  const ranks = ranksBy(sort, ownCounters, items, from);
+function sortByPart(
+  sort: Tile,
+  ownCounters: readonly Value[],
+  items: readonly Item[],
+  from: number | Value,
+  words: ElementWords,
+): Item[] {
+  const keys = items.map(({ word }) => words.keyOf(sort.t.k, word));
+  const ranks = ranksBy(sort, ownCounters, keys, from);
   put(
     sort,
     ranks,
-    items.map(({ key }) => key),
+    items.map(({ word }) => word),
   );
   clearCounters(sort, ownCounters);
-  const keys = takeMine(sort);
+  const sorted = takeMine(sort);
+  if (words.isAlone) return sorted.map((word) => ({ word, position: null }));
   put(
     sort,
     ranks,
-    items.map(({ position }) => asKey(sort, position)),
+    items.map(({ position }) => asKey(sort, position as Value)),
   );
   const positions = takeMine(sort);
-  return keys.map((key, j) => ({ key, position: asPosition(sort, positions[j]) }));
+  return sorted.map((word, j) => ({ word, position: asPosition(sort, positions[j]) }));
 }
 
 /** The place in the tile of each of the lane's items, by PART_BITS bits of their keys. */
-function ranksBy(sort: Tile, ownCounters: readonly Value[], items: readonly Item[], from: number | Value): Value[] {
+function ranksBy(sort: Tile, ownCounters: readonly Value[], keys: readonly Value[], from: number | Value): Value[] {
   const { t, counters } = sort;
   const { k } = t;
-  const part = items.map(({ key }) => counterOf(t, key, from));
+  const part = keys.map((key) => counterOf(t, key, from));
   const lower = (x: Value) => k.binary("and", x, t.i(0xffff));
   const earlier = part.map(({ counter, half }) => {
     const seen = k.get(counters, counter);

@@ -42,15 +42,19 @@ export class TileKernel {
   readonly start: Value;
   readonly base: Value;
 
+  /** `takeTile`: the number of the tile, of all rows together; the kernel's row unless told. */
   constructor(
     name: string,
     readonly shape: TiledRows,
+    subgroupSize = 0,
+    takeTile: (k: KernelBuilder) => Value = (k) => k.row,
   ) {
     const { rows, extent, lanes, tiles } = shape;
-    this.k = new KernelBuilder(`${name}[${rows}×${extent}]`, rows * tiles, lanes);
+    this.k = new KernelBuilder(`${name}[${rows}×${extent}]`, rows * tiles, lanes, subgroupSize);
     const { k } = this;
-    this.block = rows === 1 ? this.i(0) : k.binary("idiv", k.row, this.i(tiles));
-    this.tile = rows === 1 ? k.row : k.binary("irem", k.row, this.i(tiles));
+    const taken = takeTile(k);
+    this.block = rows === 1 ? this.i(0) : k.binary("idiv", taken, this.i(tiles));
+    this.tile = rows === 1 ? taken : k.binary("irem", taken, this.i(tiles));
     this.start = k.binary("mul", this.tile, this.i(tileOf(shape)));
     this.base = k.binary("mul", this.block, this.i(extent));
   }

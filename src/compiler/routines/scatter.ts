@@ -1,4 +1,7 @@
-/** Scattering by atomics: the tensor is copied, then every update is combined into its place. */
+/**
+ * Scattering by atomics: the tensor is copied, then every update is combined into its place. Many updates of few rows are added
+ * up by each workgroup first (private-scatter.ts).
+ */
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import type { ScatterOp } from "../../graph/primitives/scatter.js";
@@ -7,6 +10,7 @@ import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { updateText } from "../print/formula.js";
 import type { Routine } from "../target/routine.js";
+import { planPrivateScatter, privateScatterKernel, type Updates } from "./private-scatter.js";
 
 /** Neighbours are moved at once where their number allows. */
 const widthFor = (size: number, neighbours: number): number => (size % neighbours === 0 ? neighbours : 1);
@@ -29,20 +33,17 @@ function copyKernel(name: string, dtype: DType, size: number, neighbours: number
   return k.finish();
 }
 
-export const scatterRoutine: Routine = (node, profile) => {
-  const [x, positions, updates] = node.inputs as readonly [Node, Node, Node];
-  const [rows, inner] = x.shape as readonly [number, number];
-  const type = computeType(x.dtype);
-
-  const copy = copyKernel(`scatter copy[${rows}×${inner}]`, x.dtype, rows * inner, profile.width);
-  const size = rows * inner === 0 ? 0 : (positions.shape[0] as number) * inner;
+/** A thread for each element of the updates. */
+function atomicKernel({ op, dtype, rows, inner, count }: Updates, neighbours: number): Kernel {
+  const type = computeType(dtype);
+  const size = rows * inner === 0 ? 0 : count * inner;
   // Single elements: a thread has several updates in flight. Updates of a row are neighbours, and so are their threads.
-  const width = inner === 1 ? widthFor(size, profile.width) : 1;
-  const k = new KernelBuilder(`scatter ${node.params.op}[${updates.shape.join("×")}]`, size / width);
+  const width = inner === 1 ? widthFor(size, neighbours) : 1;
+  const k = new KernelBuilder(`scatter ${op}[${count}×${inner}]`, size / width);
   const i = (value: number) => k.constant("i32", value);
   const places = k.buffer("i32", false);
-  const values = k.buffer(x.dtype, false);
-  const target = k.buffer(x.dtype, true);
+  const values = k.buffer(dtype, false);
+  const target = k.buffer(dtype, true);
   const found = neighboursOf(k, width).map((at) => ({
     place: k.load(places, k.binary("idiv", at, i(inner)), "i32"),
     column: inner === 1 ? i(0) : k.binary("irem", at, i(inner)),
@@ -51,8 +52,25 @@ export const scatterRoutine: Routine = (node, profile) => {
   for (const { place, column, value } of found) {
     const isInside = k.binary("and", k.compare("ge", place, i(0)), k.compare("lt", place, i(rows)));
     const index = k.binary("add", k.binary("mul", place, i(inner)), column);
-    k.atomic(node.params.op as ScatterOp, target, index, value, isInside);
+    k.atomic(op, target, index, value, isInside);
   }
+  return k.finish();
+}
+
+export const scatterRoutine: Routine = (node, profile) => {
+  const [x, positions] = node.inputs as readonly [Node, Node, Node];
+  const [rows, inner] = x.shape as readonly [number, number];
+
+  const copy = copyKernel(`scatter copy[${rows}×${inner}]`, x.dtype, rows * inner, profile.width);
+  const update: Updates = {
+    op: node.params.op as ScatterOp,
+    dtype: x.dtype,
+    rows,
+    inner,
+    count: positions.shape[0] as number,
+  };
+  const plan = planPrivateScatter(update, profile);
+  const kernel = plan ? privateScatterKernel(update, plan) : atomicKernel(update, profile.width);
 
   // Rows of one element are printed as elements of a vector.
   const element = (row: string) => (inner === 1 ? `[${row}]` : `[${row}, j]`);
@@ -66,7 +84,7 @@ export const scatterRoutine: Routine = (node, profile) => {
         isCopy: true,
       },
       {
-        kernel: k.finish(),
+        kernel,
         buffers: [{ kind: "input", index: 1 }, { kind: "input", index: 2 }, { kind: "result" }],
         formula: ([places, values, to]) => {
           const [target, value] = [`${to}${element(`${places}[i]`)}`, `${values}${element("i")}`];

@@ -43,14 +43,14 @@ export class SelectionOps {
     return k.binary("or", k.compare("lt", a.key, b.key), this.and(k.compare("eq", a.key, b.key), isEarlier));
   }
 
-  /** How many of the lane's elements have a property. */
+  /** The number of the lane's elements that have a property. */
   ownCount(items: readonly Keyed[], has: (item: Keyed) => Value): Value {
     return items
       .map((item) => this.k.select(has(item), this.i(1), this.i(0)))
       .reduce((sum, next) => this.add(sum, next));
   }
 
-  /** How many elements of all lanes have a property. */
+  /** The number of elements of all lanes that have a property. */
   count(items: readonly Keyed[], has: (item: Keyed) => Value): Value {
     return this.k.combineLanes("add", this.ownCount(items, has));
   }

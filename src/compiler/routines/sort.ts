@@ -10,8 +10,11 @@ import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { axisNames } from "../print/formula.js";
 import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
+import { keyWords } from "./element-words.js";
 import { canSortByDigits, rowsAsTiles, sortByDigits } from "./radix-sort.js";
+import { asVotingRows, sortBySweeps, sweptRows } from "./radix-sweep.js";
 import { sortRowsKernel } from "./radix-tile-sort.js";
+import { sortVotingRowsKernel } from "./ranked-tile.js";
 
 type KeyType = "u32" | "u64";
 
@@ -19,14 +22,17 @@ type KeyType = "u32" | "u64";
 const RUN = 8;
 /** Elements one thread writes of a merge. */
 const SHARE = 16;
-/** Shorter rows are merged: a workgroup would have little to do. */
-const LEAST_TILE = 64;
 
 export const argsortRoutine: Routine = (node, profile, settings) => {
   const [keys] = node.inputs as readonly [Node];
   const extent = keys.shape[keys.shape.length - 1] as number;
-  const tiles = extent >= LEAST_TILE ? rowsAsTiles(keys, profile) : null;
-  if (tiles) return inOneKernel(keys, sortRowsKernel(tiles), ", each row in shared memory");
+  const tiles = rowsAsTiles(keys, profile.sort);
+  const swept = sweptRows(keys, profile.sort);
+  const words = keyWords(keys.dtype as KeyType);
+  const voting = tiles && asVotingRows(tiles, profile.sort);
+  if (voting) return inOneKernel(keys, sortVotingRowsKernel(voting, words), ", each row in shared memory");
+  if (tiles) return inOneKernel(keys, sortRowsKernel(tiles, words), ", each row in shared memory");
+  if (swept) return sortBySweeps(keys.shape, swept, words);
   if (canSortByDigits(extent, profile)) return sortByDigits(keys, profile, settings);
   if (extent > RUN) return sortByMerging(keys);
   const rows = productOf(keys.shape.slice(0, -1));

@@ -5,7 +5,7 @@
 import type { Node } from "../../graph/node.js";
 import type { Kernel } from "../ir/ir.js";
 
-/** How the lanes of a row share its work (lower/lane-walk.ts). */
+/** The division of a row's work among its lanes (lower/lane-walk.ts). */
 export interface Tiling {
   readonly lanes: number;
   /** Neighbours that a lane takes at a time, where the extent is a multiple of them. */
@@ -25,7 +25,7 @@ export interface GroupResult {
 export interface Group {
   /** They have as many rows, in the same order. */
   readonly results: readonly GroupResult[];
-  /** How the lanes of a row share its work. */
+  /** The division of a row's work among its lanes. */
   readonly tiling: Tiling;
   /** Neighbouring rows that a thread computes, where a row is one element of each result. Each lane then has its own. */
   readonly rowsPerThread: number;
@@ -37,6 +37,8 @@ export interface Group {
   readonly transposed?: TransposedAxes;
   /** Short reductions that every lane writes out and does by itself. */
   readonly isWrittenOut?: (reduction: Node) => boolean;
+  /** A second loop over a row reads it from memory again: no cache holds it. */
+  readonly isReadAgain?: boolean;
   /** Reductions over several axes are loops inside loops, which one lane goes through. */
   readonly isNesting?: boolean;
 }

@@ -101,6 +101,7 @@ function taskOf({ members }: Cluster, stored: ReadonlySet<Node>, profile: Target
       tiling: areDivided ? { ...tiling, lanes: columns.lanes } : tiling,
       rowsPerThread: areDivided ? columns.lanes * columns.turns : canShare ? profile.width : areTogether ? together : 1,
       isLoaded: (node) => stored.has(node),
+      isReadAgain: profile.rowCacheBytes === 0,
       product: groups[0].product,
       transposed: groups[0].transposed,
     },

@@ -95,7 +95,7 @@ class GrowingCluster implements Cluster {
   bytes = 0;
   lanes = 1;
   isPlain = true;
-  /** Clusters it comes after, one after another. */
+  /** The length of the longest chain of clusters that must run before it. */
   level = 0;
 
   constructor(member: Member, needs: Iterable<GrowingCluster>) {
@@ -164,7 +164,7 @@ function levelAfter(needs: Iterable<GrowingCluster>): number {
   return level;
 }
 
-/** Joins what can be joined. Members come in an order in which each is preceded by those it needs; so do the clusters. */
+/** Joins members to clusters where it can. Every member comes after those it needs; so does every cluster. */
 export function joinSiblings(members: readonly Member[], limits: SiblingLimits): Cluster[] {
   const clusterOf = new Map<Node, GrowingCluster>();
   const byRows = new Map<string, GrowingCluster[]>();

@@ -9,9 +9,9 @@ import { ownedInput, viewed } from "../schedule/views.js";
 import type { SlotOf } from "./assembly.js";
 
 interface GraphSlots {
-  /** Where a node is computed to. */
+  /** The memory that a node is computed into. */
   readonly slotOf: SlotOf;
-  /** Where a routine or a loop reads a node, which may be a view of what is in memory. */
+  /** The memory from which a routine or a loop reads a node; the node may be a view of it. */
   readonly inputOf: SlotOf;
   /** The parts of each bundle (an operation with several results) that are wanted. */
   readonly partsOf: (bundle: Node) => readonly Node[];

@@ -46,6 +46,10 @@ export interface TargetProfile {
   readonly tiles: TileProfile;
   /** Rules for sorting rows. */
   readonly sort: SortProfile;
+  /** Running totals along memory in one kernel (routines/cumulate-sweep.ts); left out where several are better. */
+  readonly running?: RunningProfile;
+  /** Bytes of a product that is kept whole although rows are only selected from it (rewrite/row-bands.ts). */
+  readonly bandBytes: number;
 }
 
 /** Rules for reductions in two steps (rewrite/split-reductions.ts). */
@@ -60,6 +64,15 @@ export interface SplitProfile {
   readonly leastExtent: number;
 }
 
+/** Running totals in one kernel. */
+export interface RunningProfile {
+  /** Lanes of a workgroup, and elements of each, a multiple of four. */
+  readonly lanes: number;
+  readonly perLane: number;
+  /** How often a workgroup looks for another's total before it computes it itself. No target sets it: tests do. */
+  readonly looks?: number;
+}
+
 export interface SortProfile {
   /** The length from which on rows are sorted digit by digit; shorter ones are merged. */
   readonly digitsFrom: number;
@@ -67,6 +80,15 @@ export interface SortProfile {
   readonly lanes: number;
   /** Shared memory of a workgroup. */
   readonly sharedBytes: number;
+  /**
+   * Lanes of a subgroup, all that tell one another of a condition: then a digit takes one kernel (routines/radix-sweep.ts).
+   * Left out where they cannot, or their number is not known.
+   */
+  readonly subgroupSize?: number;
+  /** How often a workgroup looks for another's sums before it counts them itself. No target sets it: tests do. */
+  readonly looks?: number;
+  /** Elements of a lane, a multiple of four, for rows of many tiles. No target sets it: scripts that measure do. */
+  readonly perLane?: number;
 }
 
 export const gpuProfile: TargetProfile = {
@@ -96,6 +118,7 @@ export const gpuProfile: TargetProfile = {
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
   // On an H200 a single row of 4096 takes as long either way; with many rows the radix sort takes a quarter of the time.
   sort: { digitsFrom: 4096, lanes: 256, sharedBytes: 16384 },
+  bandBytes: 1 << 28,
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
@@ -122,4 +145,5 @@ export const cpuProfile: TargetProfile = {
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastExtent: 65536 },
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
   sort: { digitsFrom: 512, lanes: 1, sharedBytes: 0 },
+  bandBytes: 1 << 28,
 };

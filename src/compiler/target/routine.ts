@@ -14,7 +14,7 @@ export type RoutineBuffer =
   | { readonly kind: "input"; readonly index: number }
   | {
       readonly kind: "result";
-      /** Where in it the kernel's buffer begins, in bytes. */
+      /** The offset of the kernel's buffer in it, in bytes. */
       readonly offset?: number;
       /** Which of several results (graph/primitives/bundle.ts). */
       readonly part?: number;

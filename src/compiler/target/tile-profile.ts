@@ -1,4 +1,5 @@
 /** The facts of a device that tiles depend on, and the shapes of tiles. tiles/plan.ts chooses. */
+import type { Node } from "../../graph/node.js";
 
 /** The facts of a device that the choice of tiles depends on. */
 export interface TileProfile {
@@ -16,6 +17,15 @@ export interface TileProfile {
   readonly units: number;
   /** Matrix units, where the device has them. */
   readonly matrices?: MatrixUnits;
+  /** The family of the device, which may have a row in tiles/families.ts. */
+  readonly family?: string;
+  /**
+   * Tilings that were measured on this device, by class of product, both as text (tiles/product-shape.ts). A search adds to it
+   * while programs are compiled.
+   */
+  readonly tuned?: Readonly<Record<string, string>>;
+  /** Is told of each product that is worth tiles, with its operands: a search looks for what it has to measure. */
+  readonly note?: (operands: readonly [Node, Node], precision: string | undefined) => void;
   /**
    * The tile of every attention, or its definition in products. No target sets it: tests do, because small shapes would never
    * reach most tiles, and so do scripts that measure tiles against one another.
@@ -37,6 +47,8 @@ export interface FragmentShape {
   readonly rows: number;
   readonly columns: number;
   readonly depth: number;
+  /** The elements of a sum that a lane holds are, two by two, neighbours in a row, the first in an even column. */
+  readonly pairs?: boolean;
 }
 
 /** A workgroup's tile of the result: rows × columns, summed over `depth` at a time. */
@@ -51,6 +63,11 @@ export interface SharedTile {
   readonly buffers: 1 | 2;
   /** Unrolled steps along the depth; the rest is a loop. */
   readonly unrolled: number;
+  /**
+   * A lane's columns lie apart, so that neighbouring lanes store neighbouring columns: for results whose rows are no whole
+   * vectors. Without it a lane has vectors of neighbours.
+   */
+  readonly isSpread?: boolean;
 }
 
 /** A workgroup's tile of the scores of attention, and the grid of its lanes (routines/attention/shared-tiles.ts). */

@@ -251,7 +251,7 @@ export class MatrixStage {
     return this.start + part * this.partWords;
   }
 
-  /** Where a fragment lies: `along` and `offset` the subgroup's part of the tile, `sum` inside the tile's depth. */
+  /** The place of a fragment: `along` and `offset` the subgroup's part of the tile, `sum` inside the tile's depth. */
   fragment(along: Value, offset: number, sum: number, part: number): FragmentPlace {
     const { k, array, pitch, unit, isAlongSum, operand } = this;
     const start = this.startOf(part);

@@ -5,7 +5,9 @@ import type { MatrixTile } from "../target/tile-profile.js";
 export const matrixLanesOf = ({ subgroups, subgroupSize }: MatrixTile): number =>
   subgroups[0] * subgroups[1] * subgroupSize;
 
-/** Elements of 16 bytes: what a lane copies at a time. Lines of a tile are as much longer, so that they begin in other banks. */
+/**
+ * Elements of 16 bytes: what a lane copies at a time. Lines of a tile are as much longer, so that they begin in other banks.
+ */
 export const unitOf = ({ fragment }: Pick<MatrixTile, "fragment">): number => 16 / DTYPES[fragment.operand].bytes;
 
 /** Words from one line of an operand's tile to the next. */
@@ -23,7 +25,7 @@ export const stagedPitch = (width: number): number => width + 8;
 
 interface MatrixTileMemory {
   readonly words: number;
-  /** Where the right operand's tile begins; the left one's begins at 0. */
+  /** The offset of the right operand's tile; the left one begins at 0. */
   readonly right: number;
   /** Fragments of sums that a subgroup puts side by side when it stores them. */
   readonly stagedColumns: number;

@@ -32,7 +32,7 @@ interface PanelKernel {
   /** Rows and columns of the result whose sums are in registers at once. */
   readonly microRows: number;
   readonly microColumns: number;
-  /** Where the tile begins. */
+  /** The batch, the first row and the first column of the tile. */
   readonly atBatch: IndexExpr;
   readonly firstRow: IndexExpr;
   readonly firstColumn: IndexExpr;

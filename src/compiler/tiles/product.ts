@@ -7,8 +7,25 @@ import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
 import type { Tile } from "../target/tile-profile.js";
 import { lowerMatrixProduct } from "./matrix-product.js";
 import { lowerPanelProduct } from "./panel-product.js";
+import type { Reason } from "./plan.js";
+import { describeTile } from "./product-shape.js";
 import { lowerRegisterProduct } from "./register-product.js";
 import { lowerSharedProduct } from "./shared-product.js";
+
+/** How the reason of a tiling reads. */
+const REASONS: Readonly<Record<Reason, string>> = {
+  tuned: "measured on this device",
+  table: "measured on a device of its family",
+  rule: "chosen by rule",
+  forced: "as wanted",
+};
+
+/** A line on the tiles of a product, and why it has them; none for other groups. */
+export function describeProduct({ product }: Group): string[] {
+  if (!product) return [];
+  const { tile, reason = "forced" } = product.dot.params as { readonly tile: Tile; readonly reason?: Reason };
+  return [`tiles: ${describeTile(tile)}, ${REASONS[reason]}`];
+}
 
 export function lowerProduct(group: Group, name: string, settings: ElementSettings): LoweredKernel {
   const { dot } = group.product as FusedProduct;

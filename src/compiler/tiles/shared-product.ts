@@ -7,7 +7,6 @@
  * four times for each number it reads.
  */
 import { constantExpr, type IndexExpr, add as plus, scale, unravel } from "../../core/index-expr.js";
-import type { Node } from "../../graph/node.js";
 import type { ElementSettings } from "../elements/elements.js";
 import type { Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
@@ -15,8 +14,9 @@ import { Lowering } from "../lower/lowering.js";
 import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
 import type { SharedTile } from "../target/tile-profile.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
-import { lanesOf, wideBytes } from "./plan.js";
 import { storeElements } from "./product-result.js";
+import { wideBytes } from "./product-shape.js";
+import { lanesOf } from "./shared-candidates.js";
 import { Stage, type StagedOperand } from "./staged-operand.js";
 
 /** Consecutive workgroups take this many tiles of one column of tiles: those running at the same time then share operands. */
@@ -29,8 +29,8 @@ interface SharedKernel {
   readonly group: Group;
   readonly arithmetic: ProductArithmetic;
   readonly tile: SharedTile;
-  /** Elements of a vector of 16 bytes. */
-  readonly width: number;
+  /** Neighbouring rows and columns of a lane: a vector of 16 bytes, or one column. */
+  readonly neighbours: readonly [rows: number, columns: number];
   readonly left: Stage;
   readonly right: Stage;
 }
@@ -52,15 +52,16 @@ export function lowerSharedProduct(
   const lowering = new Lowering(k, group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
   const { atBatch, firstRow, firstColumn } = tileOrigin(k, lowering, tile, tiles);
-  const { lane, laneRow, laneColumn } = laneOrigin(k, lowering, tile, width);
+  const neighbours = [width, tile.isSpread ? 1 : width] as const;
+  const { lane, laneRow, laneColumn } = laneOrigin(k, lowering, tile, neighbours);
 
-  const stage = (node: Node, rows: number, extent: number, first: Value, at: StagedOperand["at"]): Stage => {
-    const operand: StagedOperand = { node, rows, extent, first, at };
+  const stage = (side: 0 | 1, rows: number, extent: number, first: Value, at: StagedOperand["at"]): Stage => {
+    const operand: StagedOperand = { node: dot.inputs[side], rows, extent, first, neighbours: neighbours[side], at };
     return new Stage(k, lowering, arithmetic, operand, tile, depth, lanes, width, lane);
   };
-  const left = stage(a, tile.rows, m, firstRow, (x, at) => [atBatch, x, at]);
-  const right = stage(b, tile.columns, n, firstColumn, (x, at) => [atBatch, at, x]);
-  const kernel: SharedKernel = { k, lowering, group, arithmetic, tile, width, left, right };
+  const left = stage(0, tile.rows, m, firstRow, (x, at) => [atBatch, x, at]);
+  const right = stage(1, tile.columns, n, firstColumn, (x, at) => [atBatch, at, x]);
+  const kernel: SharedKernel = { k, lowering, group, arithmetic, tile, neighbours, left, right };
 
   const sums = sumTiles(kernel, Math.ceil(depth / tile.depth), laneRow, laneColumn);
   const corner = [k.binary("add", firstRow, laneRow), k.binary("add", firstColumn, laneColumn)] as const;
@@ -92,15 +93,20 @@ function tileOrigin(
  * The lane's first row and column in the tile. 32 lanes that run in lockstep are arranged as 4 rows of 8: together they then
  * read the fewest different elements.
  */
-function laneOrigin(k: KernelBuilder, lowering: Lowering, tile: SharedTile, width: number) {
+function laneOrigin(
+  k: KernelBuilder,
+  lowering: Lowering,
+  tile: SharedTile,
+  [rowsTogether, columnsTogether]: SharedKernel["neighbours"],
+) {
   const [laneRows, laneColumns] = [tile.rows / tile.perLane[0], tile.columns / tile.perLane[1]];
   const side = Math.min(8, laneColumns);
   const stack = Math.min(32 / side, laneRows);
   const lane = lowering.bind("lane", lanesOf(tile), k.lane);
   const blocks = [laneRows / stack, laneColumns / side, stack, side];
   const [blockRow, blockColumn, rowInBlock, columnInBlock] = unravel(lowering.space, lane, blocks);
-  const laneRow = lowering.indexValue(scale(plus(scale(blockRow, stack), rowInBlock), width));
-  const laneColumn = lowering.indexValue(scale(plus(scale(blockColumn, side), columnInBlock), width));
+  const laneRow = lowering.indexValue(scale(plus(scale(blockRow, stack), rowInBlock), rowsTogether));
+  const laneColumn = lowering.indexValue(scale(plus(scale(blockColumn, side), columnInBlock), columnsTogether));
   return { lane, laneRow, laneColumn };
 }
 
@@ -165,7 +171,7 @@ function addTile(
 
 /** Stores a lane's part of the tile, without elements outside the result. `corner` is its first element. */
 function storeTile(
-  { k, lowering, group, arithmetic, tile, width }: SharedKernel,
+  { k, lowering, group, arithmetic, tile, neighbours }: SharedKernel,
   atBatch: IndexExpr,
   corner: readonly [row: Value, column: Value],
   sums: readonly Value[],
@@ -174,18 +180,19 @@ function storeTile(
   const [, m, n] = dot.shape;
   const [perRow, perColumn] = tile.perLane;
   const i = (value: number) => k.constant("i32", value);
-  // Lanes take fragments of `width` neighbours in turn: between two fragments of a lane lies one of each other lane.
-  const place = (base: Value, at: number, lanesAlong: number): Value =>
-    k.binary("add", base, i(Math.floor(at / width) * lanesAlong * width));
+  const [rowsTogether, width] = neighbours;
+  // Lanes take fragments of neighbours in turn: between two fragments of a lane lies one of each other lane.
+  const place = (base: Value, at: number, lanesAlong: number, together: number): Value =>
+    k.binary("add", base, i(Math.floor(at / together) * lanesAlong * together));
   const isBelow = (value: Value, extent: number) => k.compare("lt", value, i(extent));
   const both = (x: Value | null, y: Value | null) => (x && y ? k.binary("and", x, y) : (x ?? y));
   const isVector = n % width === 0;
   for (let r = 0; r < perRow; r++) {
-    const rowAt = k.binary("add", place(corner[0], r, tile.rows / perRow), i(r % width));
+    const rowAt = k.binary("add", place(corner[0], r, tile.rows / perRow, rowsTogether), i(r % rowsTogether));
     const rowIndex = lowering.index(rowAt, m);
     const isRow = m % tile.rows === 0 ? null : isBelow(rowAt, m);
     for (let fragment = 0; fragment < perColumn; fragment += width) {
-      const columnAt = place(corner[1], fragment, tile.columns / perColumn);
+      const columnAt = place(corner[1], fragment, tile.columns / perColumn, width);
       const isFragment = n % tile.columns === 0 || !isVector ? null : isBelow(columnAt, n);
       const fragmentIndex = isVector ? lowering.index(columnAt, n - width + 1) : null;
       const elements = Array.from({ length: width }, (_, c) => {

@@ -10,7 +10,7 @@ import type { Lowering } from "../lower/lowering.js";
 import { areVectors, loadStrides } from "../schedule/loads.js";
 import type { SharedTile } from "../target/tile-profile.js";
 import type { ProductArithmetic } from "./arithmetic.js";
-import { pitchOf } from "./plan.js";
+import { pitchOf } from "./shared-candidates.js";
 
 /** One operand of the product, as its tiles are loaded. */
 export interface StagedOperand {
@@ -21,6 +21,8 @@ export interface StagedOperand {
   readonly extent: number;
   /** The first row or column of the tile. */
   readonly first: Value;
+  /** Neighbouring rows or columns that a lane reads back at once. */
+  readonly neighbours: number;
   /** The index of the operand, from the one along the tile and the one along the summation. */
   readonly at: (along: IndexExpr, summed: IndexExpr) => readonly IndexExpr[];
 }
@@ -33,6 +35,10 @@ export class Stage {
   /** Neighbours in memory are neighbours along the summation. */
   private readonly isAlongSum: boolean;
   private readonly unit: number;
+  /** Units of a row of the tile in memory, of the tile, and of those that the lanes take at a time. */
+  private readonly perLine: number;
+  private readonly units: number;
+  private readonly perPass: number;
 
   constructor(
     private readonly k: KernelBuilder,
@@ -57,66 +63,74 @@ export class Stage {
     const summedAxis = 3 - tileAxis;
     const votes = (axis: number) => strides.filter((each) => Math.abs(each[axis]) === 1).length;
     this.isAlongSum = votes(summedAxis) > votes(tileAxis);
-    const [extent, axis] = this.isAlongSum ? [summed, summedAxis] : [operand.extent, tileAxis];
+    const [extent, line, axis] = this.isAlongSum
+      ? [summed, depth, summedAxis]
+      : [operand.extent, operand.rows, tileAxis];
     // A vector must lie inside the axis and begin at a multiple of its width. Single elements share more of their index.
-    this.unit = extent % width === 0 && areVectors(operand.node, isLoaded, axis, width) ? width : 1;
+    const isWhole = extent % width === 0 && line % width === 0;
+    this.unit = isWhole && areVectors(operand.node, isLoaded, axis, width) ? width : 1;
+    this.perLine = line / this.unit;
+    this.units = (operand.rows * depth) / this.unit;
+    // Whole lines at a time: then a lane divides once, and each pass is so many lines further.
+    this.perPass = lanes < this.perLine ? lanes : lanes - (lanes % this.perLine);
+  }
+
+  /** The lane's units, pass by pass: its line, where in it, and a gate that is false for units that are none. */
+  private passes(): { readonly line: IndexExpr; readonly inLine: IndexExpr; readonly isUnit: Value | null }[] {
+    const { k, lowering, unit, units, perLine, perPass, lanes } = this;
+    const { space } = lowering;
+    const isBusy = perPass < lanes ? k.compare("lt", lowering.indexValue(this.lane), k.constant("i32", perPass)) : null;
+    return Array.from({ length: Math.ceil(units / perPass) }, (_, pass) => {
+      const which = plus(this.lane, constantExpr(pass * perPass));
+      const isLast = (pass + 1) * perPass > units;
+      const left = isLast ? k.compare("lt", lowering.indexValue(which), k.constant("i32", units)) : null;
+      return {
+        line: space.quotient(which, perLine),
+        inLine: scale(space.remainder(which, perLine), unit),
+        isUnit: left && isBusy ? k.binary("and", left, isBusy) : (left ?? isBusy),
+      };
+    });
   }
 
   /** The elements this lane loads of the tile at a step of the summation. */
   load(step: Value): Value[][] {
-    const { k, lowering, operand, depth, unit, lanes, isAlongSum } = this;
-    const { space } = lowering;
+    const { k, lowering, operand, depth, unit, isAlongSum } = this;
     const i = (value: number) => k.constant("i32", value);
-    const units = (operand.rows * depth) / unit;
-    const perLine = (isAlongSum ? depth : operand.rows) / unit;
     const isDepthWhole = this.summed % depth === 0;
     const stepIndex = lowering.index(step, Math.ceil(this.summed / depth));
-    const loaded: Value[][] = [];
-    for (let done = 0; done < units; done += lanes) {
-      const which = plus(this.lane, constantExpr(done));
-      const inLine = scale(space.remainder(which, perLine), unit);
-      const line = space.quotient(which, perLine);
+    return this.passes().map(({ line, inLine, isUnit }) => {
       const along = k.binary("add", operand.first, lowering.indexValue(isAlongSum ? line : inLine));
       // As an expression of its parts: where the summation splits at multiples of the depth, no element needs a division.
       const sumAt = plus(scale(stepIndex, depth), isAlongSum ? inLine : line);
       const sum = lowering.indexValue(sumAt);
       const gates: Value[] = [];
       if (operand.extent % operand.rows !== 0) gates.push(k.compare("lt", along, i(operand.extent)));
-      if (units % lanes !== 0) gates.push(k.compare("lt", lowering.indexValue(which), i(units)));
+      if (isUnit) gates.push(isUnit);
       const isSummed = isDepthWhole ? null : k.compare("lt", sum, i(this.summed));
       if (isSummed) gates.push(isSummed);
       const gate = gates.length > 0 ? gates.reduce((x, y) => k.binary("and", x, y)) : null;
       const alongIndex = lowering.index(along, operand.extent - (isAlongSum ? 0 : unit - 1));
       const sumIndex = isDepthWhole ? sumAt : lowering.index(sum, this.summed - (isAlongSum ? unit - 1 : 0));
-      loaded.push(
-        Array.from({ length: unit }, (_, c) => {
-          const at = isAlongSum
-            ? operand.at(alongIndex, plus(sumIndex, constantExpr(c)))
-            : operand.at(plus(alongIndex, constantExpr(c)), sumIndex);
-          const value = this.arithmetic.enter(lowering.element(operand.node, at, gate));
-          // Beyond the end of the summation zeros are added; sums beyond the result are never stored.
-          return isSummed ? k.select(isSummed, value, this.arithmetic.zero) : value;
-        }),
-      );
-    }
-    return loaded;
+      return Array.from({ length: unit }, (_, c) => {
+        const at = isAlongSum
+          ? operand.at(alongIndex, plus(sumIndex, constantExpr(c)))
+          : operand.at(plus(alongIndex, constantExpr(c)), sumIndex);
+        const value = this.arithmetic.enter(lowering.element(operand.node, at, gate));
+        // Beyond the end of the summation zeros are added; sums beyond the result are never stored.
+        return isSummed ? k.select(isSummed, value, this.arithmetic.zero) : value;
+      });
+    });
   }
 
   /** Writes loaded elements to shared memory, into tile buffer `which`. */
   write(loaded: readonly (readonly Value[])[], which: Value): void {
-    const { k, lowering, operand, depth, unit, lanes, isAlongSum, pitch } = this;
+    const { k, lowering, depth, unit, isAlongSum, pitch } = this;
     const i = (value: number) => k.constant("i32", value);
-    const { space } = lowering;
-    const units = (operand.rows * depth) / unit;
-    const perLine = (isAlongSum ? depth : operand.rows) / unit;
     const base = k.binary("mul", which, i(depth * pitch));
-    loaded.forEach((values, pass) => {
-      const number = plus(this.lane, constantExpr(pass * lanes));
-      const inLine = scale(space.remainder(number, perLine), unit);
-      const line = space.quotient(number, perLine);
+    this.passes().forEach(({ line, inLine, isUnit: gate }, pass) => {
+      const values = loaded[pass];
       const place = isAlongSum ? plus(line, scale(inLine, pitch)) : plus(inLine, scale(line, pitch));
       const at = k.binary("add", base, lowering.indexValue(place));
-      const gate = units % lanes === 0 ? null : k.compare("lt", lowering.indexValue(number), i(units));
       if (!isAlongSum && unit === this.width) k.setMany(this.array, at, values, gate);
       else {
         const distance = isAlongSum ? pitch : 1;
@@ -139,11 +153,12 @@ export class Stage {
 
   /** A lane's elements at one step of the summation. */
   fragments(base: Value, at: number, count: number): Value[] {
-    const { k, width, pitch, operand } = this;
-    const distance = (operand.rows / count) * width;
-    return Array.from({ length: count / width }, (_, f) => {
+    const { k, pitch, operand } = this;
+    const { rows, neighbours } = operand;
+    const distance = (rows / count) * neighbours;
+    return Array.from({ length: count / neighbours }, (_, f) => {
       const place = k.binary("add", base, k.constant("i32", at * pitch + f * distance));
-      return k.getMany(this.array, place, width);
+      return neighbours === 1 ? [k.get(this.array, place)] : k.getMany(this.array, place, neighbours);
     }).flat();
   }
 }

@@ -72,7 +72,7 @@ interface SquareKernel {
   /** Which square it is, counted along the source's axis and along the result's. */
   readonly sourceSquare: Value;
   readonly resultSquare: Value;
-  /** Where it begins in shared memory. */
+  /** Its offset in shared memory. */
   readonly start: number;
   readonly indexOf: (sourceAt: IndexExpr, resultAt: IndexExpr) => readonly IndexExpr[];
   /** The lane's line of the square, and its first element on it. */
@@ -205,7 +205,7 @@ function storeUnit(
   for (const { to, value, gate } of stores) k.store(target, to, value, false, gate);
 }
 
-/** How many squares a workgroup moves at once: as many as divide the axis and leave room for a second workgroup. */
+/** Squares that a workgroup moves at once: as many as divide the axis and leave room for a second workgroup. */
 function squaresAtOnce(group: Group, axes: TransposedAxes, sharedBytes: number): number {
   const { node, to } = axes;
   const space = new IndexSpace();

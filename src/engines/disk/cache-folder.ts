@@ -1,4 +1,4 @@
-/** Where caches live: `PUMICE_CACHE`, else the user's cache folder. `PUMICE_CACHE=off` keeps nothing on disk. */
+/** The folder of caches: `PUMICE_CACHE`, else the user's cache folder. `PUMICE_CACHE=off` keeps nothing on disk. */
 import { userInfo } from "node:os";
 import { posix, win32 } from "node:path";
 
@@ -58,4 +58,6 @@ export const cacheKinds: readonly { readonly kind: string; readonly folder: stri
   { kind: "unfinished writes", folder: "vulkan", files: /^[0-9a-f]{16}\.pipelines\.\d+\.[0-9a-z]+(\.part)?$/ },
   { kind: "compiled programs", folder: "programs", files: /^[0-9a-f]{32}\.program$/ },
   { kind: "unfinished programs", folder: "programs", files: /^[0-9a-f]{32}\.program\.\d+\.[0-9a-z]+(\.part)?$/ },
+  { kind: "measured tilings", folder: "tuning", files: /^[0-9a-f]{16}\.tuning$/ },
+  { kind: "unfinished measurements", folder: "tuning", files: /^[0-9a-f]{16}\.tuning\.\d+\.[0-9a-z]+(\.part)?$/ },
 ];

@@ -13,7 +13,7 @@ import type { HostKernel } from "./kernel.js";
 const QUICK_MILLISECONDS = 2;
 /** The time of as many rows as are worth a thread, in milliseconds. */
 const GRAIN_MILLISECONDS = 0.02;
-/** How fast a long run is forgotten: kernels that search take long now and then. */
+/** The share of a long time that is kept from run to run: kernels that search take long now and then. */
 const FORGETTING = 0.7;
 
 export class LoadedHostKernel implements LoadedKernel {
@@ -21,10 +21,10 @@ export class LoadedHostKernel implements LoadedKernel {
   readonly isWritten: readonly boolean[];
   /** It takes some microseconds, and is not worth a look at the clock. */
   readonly isTiny: boolean;
-  /** How long it takes on one thread as the compiler estimates it, in milliseconds. */
+  /** The compiler's estimate of its time on one thread, in milliseconds. */
   readonly estimate: number;
   private readonly kernel: HostKernel;
-  /** How long it takes: at first as estimated, then as measured. */
+  /** Its time: first the estimate, then what was measured. */
   private expected: number;
 
   constructor(

@@ -11,7 +11,7 @@ import { JobBoard, type RunFunction, spin, work } from "./job-board.js";
 export interface WorkerData {
   readonly board: SharedArrayBuffer;
   readonly port: MessagePort;
-  /** How long to poll for the next job before sleeping. */
+  /** The time to poll for the next job before sleeping. */
   readonly spinMicroseconds: number;
 }
 

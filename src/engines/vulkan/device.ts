@@ -10,29 +10,29 @@ import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from 
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
-import { GarbageBudget } from "../garbage.js";
-import { type Lease, Leases, SMALL_LEASE } from "../leases.js";
-import { type CompileSpan, Profile } from "../profile.js";
-import { Rest } from "../rest.js";
-import { giveUp } from "../suballocator.js";
+import type { Lease } from "../leases.js";
+import type { Profile } from "../profile.js";
 import { isTurnDue, turn } from "../turns.js";
 import type { DeviceFunction, FunctionName, FunctionTable, Handle } from "./api.js";
 import { DeviceBuffer } from "./buffer.js";
-import { CommandClock } from "./command-clock.js";
+import { CopyKernels, type EngineKernels } from "./copy-kernels.js";
 import { DescriptorSets } from "./descriptors.js";
+import { type ArgumentBlock, DeviceMemory, type MemoryDevice } from "./device-memory.js";
 import { type GivenModule, wordsOf } from "./given-module.js";
 import { alignedBytes, HostBuffer, HostImports } from "./host-buffer.js";
+import { HostCopies } from "./host-copies.js";
 import type { FoundDevice, Instance } from "./instance.js";
 import { Kernel } from "./kernel.js";
 import { LoadedPipeline } from "./loaded-pipeline.js";
 import { bindDeviceCall, bindDeviceCalls, createDevice, faultDescription, firstQueue } from "./logical-device.js";
-import { type Allocation, type Block, type MemoryOwner, MemoryPool } from "./memory.js";
+import type { Allocation, Block } from "./memory.js";
 import { PipelineCacheFile } from "./pipeline-cache.js";
 import { type KernelOptions, type Pipeline, PipelineCompiler } from "./pipelines.js";
 import { type DevicePlan, isSoftware, type PhysicalDevice } from "./plan.js";
+import { profiled } from "./profiled.js";
 import { VulkanProgram } from "./recorded-program.js";
 import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";
-import { PIECE, Transfers } from "./transfers.js";
+import { Transfers } from "./transfers.js";
 
 export interface DeviceStats {
   /** Buffers alive, and the bytes of device memory they hold. */
@@ -52,49 +52,24 @@ export interface DeviceStats {
   readonly downloadedBytes: number;
 }
 
-/** Kernels that the engine itself dispatches. It cannot compile, so the caller that opens the device supplies them. */
-export interface EngineKernels {
-  /** Copies vectors of 16 bytes; push block: from, to, count, stride (threads along x). */
-  copy(): Uint32Array;
-}
-
-const MiB = 1024 * 1024;
-/** The most bytes of one dispatch of the copy kernel. */
-const MAX_KERNEL_COPY = 16 * (2 ** 32 - 1);
-/** Transfers up to this size go by kernel. */
-const MAX_KERNEL_TRANSFER = 64 * 1024;
-
-/** Memory for arguments: written by the host through `view`, read by kernels at `address`. */
-export interface ArgumentBlock {
-  readonly address: bigint;
-  readonly view: DataView;
-  free(): void;
-}
-
 /** An open GPU: memory, kernels and a queue. `openDevice` opens it. */
-export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuffer, LoadedPipeline> {
+export class VulkanDevice implements StreamOwner, MemoryDevice, Engine<DeviceBuffer, LoadedPipeline> {
   readonly calls: FunctionTable<DeviceFunction>;
   readonly handle: Handle;
   readonly queue: Handle;
   readonly stream: Stream;
-  private readonly leases = new Leases(() => this.garbage.noteSweep(this.pools.device.usedBytes));
-  private readonly garbage: GarbageBudget;
-  private readonly rest = new Rest((isQuiet) => this.lookAfterMemory(isQuiet));
-  private readonly pools: Record<"device" | "upload" | "readback" | "arguments", MemoryPool>;
-  private readonly transfers: Transfers;
+  private readonly deviceMemory: DeviceMemory;
+  private readonly copies: HostCopies;
+  private readonly copyKernels: CopyKernels;
   private readonly descriptors: DescriptorSets;
   private readonly pipelines: PipelineCompiler;
   private readonly cache: PipelineCacheFile;
   private readonly imports = new HostImports();
   /** Release functions of objects other than buffers. Destroying the memory pools does not release these. */
   private readonly releases = new Set<() => void>();
-  private readonly pendingReads = new Set<Promise<unknown>>();
   private readonly instance: Instance;
-  private copier: CopyKernel | null = null;
-  private readonly isCopyingByKernel: boolean;
   private lostBy: DeviceLostError | null = null;
   private closing: Promise<void> | null = null;
-  private isTakenDown = false;
 
   /** @internal Use `openDevice`. */
   constructor(
@@ -102,9 +77,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     readonly found: FoundDevice,
     readonly plan: DevicePlan,
     cacheFolder: string | null,
-    private readonly ownKernels: EngineKernels | null = null,
+    kernels: EngineKernels | null = null,
   ) {
-    const undo: (() => void)[] = [() => this.leases.close()];
+    const undo: (() => void)[] = [];
     try {
       this.instance = instance.retain();
       undo.push(() => instance.release());
@@ -131,33 +106,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
       this.cache,
       (action) => this.stream.whenDone(action),
     );
-    const heapOf = (type: number) =>
-      found.description.memoryHeaps[found.description.memoryTypes[type]?.heap ?? 0]?.size ?? 0;
-    const pool = (name: string, memoryType: number, isMapped: boolean, blockBytes: number, garbage?: GarbageBudget) =>
-      new MemoryPool(
-        this,
-        {
-          name,
-          memoryType,
-          isMapped,
-          unit: plan.alignment,
-          blockBytes,
-          heapBytes: heapOf(memoryType),
-          maxBlockBytes: plan.limits.maxBufferSize,
-        },
-        garbage,
-      );
-    this.garbage = new GarbageBudget(plan.garbage, plan.deviceHeapBytes, () => this.obtainableBytes());
-    const staging = Math.min(4 * PIECE, Math.max(4 * MiB, plan.blockBytes));
-    this.pools = {
-      device: pool("device", plan.memory.device, false, plan.blockBytes, this.garbage),
-      upload: pool("upload", plan.memory.upload, true, staging),
-      readback: pool("read-back", plan.memory.readback, true, staging),
-      arguments: pool("arguments", plan.memory.arguments, true, MiB),
-    };
-    this.transfers = new Transfers(this.stream, this.pools);
-    const wish = process.env.PUMICE_COPY;
-    this.isCopyingByKernel = wish === "kernel" || (wish !== "command" && !isSoftware(found.description));
+    this.deviceMemory = new DeviceMemory(this);
+    this.copies = new HostCopies(this.stream, new Transfers(this.stream, this.deviceMemory.pools), this.imports);
+    this.copyKernels = new CopyKernels(kernels, this.pipelines, plan, found.description);
     debug(1, () => `opened ${this.name}: ${plan.features.length} features, extensions ${plan.extensions.join(" ")}`);
   }
 
@@ -234,36 +185,26 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     const { whole, bytes } = alignedBytes(byteLength, alignment);
     const release = this.imports.add(this.calls, this.handle, whole);
     const end: { lease?: Lease } = {};
-    const host = new HostBuffer(bytes, () => end.lease && this.leases.end(end.lease));
-    end.lease = this.leases.add(host, () => this.stream.whenDone(release));
+    const host = new HostBuffer(bytes, () => end.lease && this.endLease(end.lease));
+    end.lease = this.deviceMemory.leases.add(host, () => this.stream.whenDone(release));
     return host;
   }
 
-  /**
-   * @internal Memory that the host writes and kernels read without a copy in between. Before writing it again, the caller must
-   * wait until the GPU has read it.
-   */
+  /** @internal Memory that the host writes and kernels read without a copy in between. */
   argumentBlock(byteLength: number): ArgumentBlock {
     this.assertUsable("argumentBlock");
-    const allocation = this.pools.arguments.allocate(Math.max(1, byteLength));
-    const { block, offset } = allocation;
-    const mapped = block.mapped as Uint8Array;
-    return {
-      address: block.address + BigInt(offset),
-      view: new DataView(mapped.buffer, mapped.byteOffset + offset, byteLength),
-      free: () => this.stream.whenDone(() => this.pools.arguments.free(allocation)),
-    };
+    return this.deviceMemory.argumentBlock(byteLength);
   }
 
   /** @internal A buffer of a few bytes that kernels read as the host wrote them, without a copy in between. */
   lend(bytes: Uint8Array): DeviceBuffer {
     this.assertUsable("lend");
-    const pool = this.pools.arguments;
+    const pool = this.deviceMemory.pools.arguments;
     const allocation = pool.allocate(Math.max(1, bytes.byteLength));
     (allocation.block.mapped as Uint8Array).set(bytes, allocation.offset);
     const buffer = new DeviceBuffer(this, bytes.byteLength, allocation, false);
     // The next user's write comes from the host, which barriers do not order: wait for the GPU.
-    buffer.attach(this.leases.add(buffer, () => this.stream.whenDone(() => pool.free(allocation))));
+    buffer.attach(this.deviceMemory.leases.add(buffer, () => this.stream.whenDone(() => pool.free(allocation))));
     return buffer;
   }
 
@@ -281,8 +222,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   private buffer(byteLength: number, isZeroed: boolean): DeviceBuffer {
     this.assertUsable("alloc");
     checkByteLength("alloc", byteLength);
-    this.rest.note();
-    const allocation = this.pools.device.allocate(Math.max(1, byteLength));
+    const allocation = this.deviceMemory.allocate(byteLength);
     this.stream.forgetLoss(allocation);
     return this.holding(allocation, byteLength, isZeroed);
   }
@@ -290,8 +230,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   /** @internal A buffer that holds device memory. */
   holding(allocation: Allocation, byteLength: number, isZeroed = false): DeviceBuffer {
     const buffer = new DeviceBuffer(this, byteLength, allocation, isZeroed);
-    const pool = this.pools.device;
-    buffer.attach(this.leases.add(buffer, () => giveUp(allocation, pool), allocation.size <= SMALL_LEASE));
+    buffer.attach(this.deviceMemory.lease(buffer, allocation));
     return buffer;
   }
 
@@ -301,67 +240,32 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
       if (this.releases.delete(once)) release();
     };
     this.releases.add(once);
-    this.leases.add(owner, once);
+    this.deviceMemory.leases.add(owner, once);
   }
 
   /** @internal */
   endLease(lease: Lease): void {
-    this.leases.end(lease);
+    this.deviceMemory.leases.end(lease);
   }
 
   /** @internal */
   uploadTo(to: Allocation, bytes: Uint8Array): void {
-    const direct = this.imports.allocationOf(bytes);
-    if (direct) {
-      // The caller may change its bytes as soon as this returns, so the copy must be done by then.
-      this.stream.upload(null, direct, to, 0, bytes.byteLength);
-      this.stream.flushAndWait();
-    } else this.transfers.upload(bytes, to, 0);
+    this.copies.upload(to, bytes);
   }
 
   /** @internal */
   downloadFrom(from: Allocation, into: Uint8Array, isPrivate: boolean): Promise<void> {
-    const direct = this.imports.allocationOf(into);
-    let read: Promise<void>;
-    if (direct) {
-      this.stream.download(from, 0, direct, 0, into.byteLength);
-      read = this.stream.timeline.wait(this.stream.flush());
-    } else read = this.transfers.download(from, 0, into, isPrivate);
-    // A read that was asked for is finished before the device goes.
-    const settled = read.then(
-      () => {},
-      () => {},
-    );
-    this.pendingReads.add(settled);
-    void settled.then(() => this.pendingReads.delete(settled));
-    return read;
+    return this.copies.download(from, into, isPrivate);
   }
 
   /** @internal */
   downloadFromSync(from: Allocation, into: Uint8Array): void {
-    const direct = this.imports.allocationOf(into);
-    if (direct) {
-      this.stream.download(from, 0, direct, 0, into.byteLength);
-      this.stream.flushAndWait();
-    } else this.transfers.downloadSync(from, 0, into);
+    this.copies.downloadSync(from, into);
   }
 
-  /**
-   * @internal The kernel to copy with, or null for vkCmdCopyBuffer. On a GPU a kernel is five times as fast as NVIDIA's
-   * vkCmdCopyBuffer, and small transfers to and from the host are faster in the compute stage. Large transfers go to the
-   * copy engines; software devices use the command, a memcpy. Allocations are padded, so whole vectors may be copied.
-   */
+  /** @internal The kernel to copy with, or null for vkCmdCopyBuffer. */
   copyKernel(from: Block, to: Block, bytes: number): CopyKernel | null {
-    if (!this.ownKernels || !this.isCopyingByKernel || bytes > MAX_KERNEL_COPY) return null;
-    const isOnDevice = from.mapped === null && to.mapped === null;
-    if (!isOnDevice && (bytes > MAX_KERNEL_TRANSFER || from.address === 0n || to.address === 0n)) return null;
-    if (!this.copier) {
-      const pipeline = this.pipelines.compile(this.ownKernels.copy(), { name: "copy" });
-      const maxGroups = this.plan.limits.maxComputeWorkGroupCount[0];
-      // It inherits from the pipeline and so keeps it alive; a copy would not.
-      this.copier = Object.assign(Object.create(pipeline) as Pipeline, { threads: pipeline.localSize[0], maxGroups });
-    }
-    return this.copier;
+    return this.copyKernels.kernelFor(from, to, bytes);
   }
 
   // ---------------------------------------------------------------------------------------------- kernels
@@ -415,31 +319,8 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   /** Runs `work` and measures the GPU time of its commands. */
   async profile(work: () => unknown): Promise<Profile> {
     this.assertUsable("profile");
-    if (this.plan.timestampMask === 0n) throw new UnsupportedError(`profile: ${this.name} has no timestamps.`);
-    if (this.stream.clock) throw new ArgumentError("profile: a profile is being taken already.");
-    this.stream.flush();
-    const clock = new CommandClock(this.calls, this.handle, 256, {
-      nsPerTick: this.plan.limits.timestampPeriod,
-      mask: this.plan.timestampMask,
-    });
-    const compiled: CompileSpan[] = [];
-    const began = performance.now();
-    this.stream.clock = clock;
-    this.pipelines.watched = compiled;
-    try {
-      await work();
-      await this.stream.timeline.wait(this.stream.flush());
-      return new Profile(clock.events(), compiled, { on: "GPU", began, firstCommand: clock.firstCommand });
-    } finally {
-      this.stream.clock = null;
-      this.pipelines.watched = null;
-      try {
-        this.stream.flush();
-      } catch {
-        // using the results reports the error
-      }
-      this.stream.whenDone(() => clock.destroy());
-    }
+    const { name, calls, handle, plan, stream, pipelines } = this;
+    return profiled({ name, calls, handle, plan, stream, pipelines }, work);
   }
 
   /** Waits until everything recorded so far has run. */
@@ -457,42 +338,17 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
 
   /** Gives memory the pool holds in reserve back to the driver. */
   trim(): void {
-    // A lost device may still be at work on its memory; closing waits for it and gives back everything.
-    if (this.isClosed || this.lostBy) return;
-    this.drain();
-    for (const pool of Object.values(this.pools)) pool.trim();
+    this.deviceMemory.trim();
   }
 
   /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
   collect(): boolean {
-    const began = performance.now();
-    const swept = this.leases.collect();
+    return this.deviceMemory.collect();
+  }
+
+  /** @internal */
+  sweepKernels(): void {
     this.pipelines.sweep();
-    this.garbage.noteCollection(this.pools.device.usedBytes, performance.now() - began);
-    this.returnIdle(this.garbage.allowance + this.plan.blockBytes);
-    return swept > 0;
-  }
-
-  /** Returns memory of the pool beyond so many idle bytes to the driver. */
-  private returnIdle(beyond: number): void {
-    if (this.lostBy || this.pools.device.idleBytes <= beyond) return;
-    this.stream.timeline.poll();
-    this.pools.device.keepIdle(beyond);
-  }
-
-  /** Called once a second: returns memory for other processes; an idle program keeps little. True to be called again. */
-  private lookAfterMemory(isQuiet: boolean): boolean {
-    if (this.isClosed || this.lostBy) return false;
-    const { garbage } = this;
-    const { usedBytes } = this.pools.device;
-    try {
-      const isSpent = garbage.examine(usedBytes);
-      if (isSpent || (isQuiet && garbage.isWorthARest(usedBytes))) this.collect();
-      this.returnIdle(isQuiet ? garbage.worthwhile : garbage.allowance + this.plan.blockBytes);
-    } catch {
-      // A lost device: its next use throws.
-    }
-    return !isQuiet;
   }
 
   /** @internal */
@@ -500,26 +356,12 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     this.stream.whenDone(action);
   }
 
-  /** @internal Whether the driver's budget has no room for so many bytes while other processes hold at least as many. */
-  isCrowdedOut(bytes: number): boolean {
-    const memory = this.memoryBudget();
-    if (!memory || memory.budget - memory.usage >= bytes) return false;
-    return this.plan.deviceHeapBytes - memory.budget >= bytes;
-  }
-
-  /** @internal */
-  drain(): void {
-    if (!this.lostBy) this.stream.flushAndWait();
-  }
-
   stats(): DeviceStats {
-    const pools = Object.values(this.pools);
     return {
-      buffers: this.leases.size,
-      usedBytes: this.isTakenDown ? 0 : this.pools.device.usedBytes,
-      reservedBytes: pools.reduce((sum, pool) => sum + pool.blockBytes, 0),
-      blocks: pools.reduce((sum, pool) => sum + pool.blockCount, 0),
-      collections: this.garbage.collections,
+      buffers: this.deviceMemory.leases.size,
+      usedBytes: this.deviceMemory.usedBytes,
+      ...this.deviceMemory.reserved(),
+      collections: this.deviceMemory.collections,
       pipelines: this.pipelines.size,
       dispatches: this.stream.counters.dispatches,
       barriers: this.stream.counters.barriers,
@@ -532,33 +374,17 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   /** Bytes still available: by the driver's budget if it has one, else the heap minus our own blocks. */
   availableBytes(): number {
     if (this.closing) throw new DisposedError(`availableBytes: the device ${this.name} was closed.`);
-    return this.remainingBytes();
+    return this.deviceMemory.remainingBytes();
   }
 
-  private remainingBytes(): number {
-    const memory = this.memoryBudget();
-    if (memory) return Math.max(0, memory.budget - memory.usage);
-    return Math.max(0, this.plan.deviceHeapBytes - this.pools.device.blockBytes);
-  }
-
-  /** What this process may use of the tensors' heap and what it uses, in bytes; null where the driver does not say. */
-  private memoryBudget(): { readonly budget: number; readonly usage: number } | null {
-    const found = this.plan.memoryBudget ? this.instance.memoryBudget(this.found.handle) : null;
-    const heap = this.properties.memoryTypes[this.plan.memory.device]?.heap ?? 0;
-    return found && { budget: found.budget[heap] ?? 0, usage: found.usage[heap] ?? 0 };
-  }
-
-  /** Bytes that buffers could come to hold: those of the pool and those still available. */
-  private obtainableBytes(): number {
-    return this.isTakenDown ? 0 : this.pools.device.blockBytes + this.remainingBytes();
+  /** @internal */
+  heapBudgets() {
+    return this.plan.memoryBudget ? this.instance.memoryBudget(this.found.handle) : null;
   }
 
   memoryReport(): string {
-    const { buffers, usedBytes } = this.stats();
-    return (
-      `${this.name}: ${usedBytes} bytes in ${buffers} buffers, ${this.pools.device.blockBytes} held by the pool, ` +
-      `${this.availableBytes()} more available of ${this.plan.deviceHeapBytes}.`
-    );
+    if (this.closing) throw new DisposedError(`memoryReport: the device ${this.name} was closed.`);
+    return this.deviceMemory.memoryReport();
   }
 
   // ---------------------------------------------------------------------------------------------- lifetime
@@ -591,7 +417,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     } catch {
       // recorded work that nobody can read any more, or a lost device
     }
-    while (this.pendingReads.size > 0) await Promise.all(this.pendingReads);
+    await this.copies.settle();
     this.calls.vkDeviceWaitIdle(this.handle);
     if (!this.lostBy) {
       try {
@@ -600,8 +426,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
         // the semaphore is destroyed below all the same
       }
     }
-    this.rest.end();
-    this.leases.close();
+    this.deviceMemory.endLeases();
     for (const release of [...this.releases]) release();
     await this.stream.destroy();
     this.stream.clock?.destroy();
@@ -609,10 +434,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     this.pipelines.destroy();
     this.cache.destroy(this.isLost);
     this.descriptors.destroy();
-    for (const pool of Object.values(this.pools)) pool.destroy();
+    this.deviceMemory.destroy();
     this.calls.vkDestroyDevice(this.handle, 0);
     this.instance.release();
-    this.isTakenDown = true;
     debug(1, () => `closed ${this.name}`);
   }
 

@@ -36,7 +36,7 @@ export function loaderNames(platform: NodeJS.Platform, env: NodeJS.ProcessEnv = 
   }
 }
 
-/** How to get a loader on this platform, in one sentence. */
+/** The way to install a loader on this platform, in one sentence. */
 export function loaderRemedy(platform: NodeJS.Platform): string {
   switch (platform) {
     case "win32":

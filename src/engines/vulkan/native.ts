@@ -7,13 +7,24 @@ import type { KoffiFunc, TypeObject } from "koffi";
 import { DeviceError } from "../../core/errors.js";
 import type { Handle, VulkanFunction } from "./api.js";
 
+/**
+ * Pipelines that may be on their way at a time. koffi refuses calls beyond its limit, and counts a call until the event loop has
+ * turned, so a program of many kernels that is recorded in one go may have all of them on their way.
+ */
+export const MAX_CALLS_AHEAD = 960;
+/** Other calls on other threads: waiting for devices. */
+const CALLS_BESIDE = 64;
+
 type Koffi = typeof import("koffi");
 let loaded: Koffi | undefined;
 
 /** The foreign function interface, loaded when the first driver is looked for: programs that stay on the CPU never do. */
 export function koffi(): Koffi {
   try {
-    loaded ??= createRequire(import.meta.url)("koffi") as Koffi;
+    if (!loaded) {
+      loaded = createRequire(import.meta.url)("koffi") as Koffi;
+      loaded.config({ max_async_calls: MAX_CALLS_AHEAD + CALLS_BESIDE });
+    }
     return loaded;
   } catch (error) {
     const [reason] = (error as Error).message.split("\n");

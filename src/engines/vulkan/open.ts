@@ -3,7 +3,8 @@ import { DeviceError } from "../../core/errors.js";
 import { cacheFolder } from "../disk/cache-folder.js";
 import { garbageShare } from "../garbage.js";
 import type { Interposer } from "./api.js";
-import { type EngineKernels, VulkanDevice } from "./device.js";
+import type { EngineKernels } from "./copy-kernels.js";
+import { VulkanDevice } from "./device.js";
 import { type FoundDevice, Instance } from "./instance.js";
 import { isSoftware, type PhysicalDevice, planDevice, rankDevice } from "./plan.js";
 import type { ValidationMode } from "./validation.js";
@@ -15,12 +16,12 @@ export interface OpenOptions {
   readonly index?: number;
   /** Part of the device's name, in any case. */
   readonly name?: string;
-  /** Where compiled pipelines are kept; null keeps none. Defaults to the user's cache folder. */
+  /** The folder of compiled pipelines; null keeps none. Defaults to the user's cache folder. */
   readonly cacheFolder?: string | null;
   /**
    * The share of the device's free memory that buffers nobody can reach may fill before garbage is collected. Defaults to
-   * `PUMICE_GARBAGE`, else to a half on large GPUs, a quarter below 16 GiB, and an eighth below 4 GiB or where the memory is
-   * the processor's.
+   * `PUMICE_GARBAGE`, else to three quarters from 64 GiB, a half from 16 GiB, a quarter below, and an eighth below 4 GiB or
+   * where the memory is the processor's.
    */
   readonly garbage?: number;
   /** Khronos validation; defaults to `PUMICE_VALIDATE`. */

@@ -22,15 +22,15 @@ export class PipelineAhead {
   constructor(
     /** Eight bytes that the driver writes the handle to. */
     private readonly out: DataView,
-    /** Starts making it on another thread. */
-    start: () => Promise<unknown>,
+    /** Starts making it on another thread; null where no call can be made there now. The first use then makes it. */
+    private readonly start: (() => Promise<unknown>) | null,
     /** Makes it here and now. */
     private readonly makeNow: () => Handle,
     /** Frees the memory that compiling needed. */
     private readonly done: () => void,
   ) {
     out.setBigUint64(0, NOT_YET, true);
-    start().catch(() => {});
+    start?.().catch(() => {});
   }
 
   get value(): Handle {
@@ -49,6 +49,7 @@ export class PipelineAhead {
   }
 
   private isMade(): boolean {
+    if (!this.start) return false;
     const began = performance.now();
     for (;;) {
       const seen = this.out.getBigUint64(0, true);

@@ -19,7 +19,7 @@ import { type DeviceFunction, type FunctionTable, type Handle, ShaderStageComput
 import type { DescriptorSets } from "./descriptors.js";
 import { CAPTURE_STATISTICS, executableStatistics } from "./executable-statistics.js";
 import * as L from "./layouts.js";
-import { addressOf } from "./native.js";
+import { addressOf, MAX_CALLS_AHEAD } from "./native.js";
 import { PipelineAhead } from "./pipeline-ahead.js";
 import type { PipelineCacheFile } from "./pipeline-cache.js";
 import type { DevicePlan, PhysicalDevice } from "./plan.js";
@@ -59,6 +59,9 @@ interface PendingPipeline {
   /** Ends the compilation where nobody needs it; returns the handle to destroy, or null. */
   giveUp(): Handle | null;
 }
+
+/** Pipelines that other threads are making, on all devices: calls that koffi has not yet reported back. */
+let callsAhead = 0;
 
 export class PipelineCompiler {
   private readonly pipelines = new KernelCache<Pipeline, PendingPipeline>((pipeline) =>
@@ -281,8 +284,11 @@ export class PipelineCompiler {
       layout,
       basePipelineIndex: -1,
     });
+    // The driver reads and writes this memory by address until the pipeline is made.
+    const inUse: unknown[] = [arena, code, out];
     const done = () => {
       calls.vkDestroyShaderModule(device, shader, 0);
+      inUse.length = 0;
       noteMade();
     };
     const makeNow = (): Handle => {
@@ -293,13 +299,17 @@ export class PipelineCompiler {
     const later = calls.vkCreateComputePipelines.async;
     if (ahead && later) {
       const start = async () => {
-        const inUse = [arena, code, out];
-        await later(device, cache.handle, 1, info, 0, out.address);
-        // The driver reads and writes this memory until here, so it must stay alive.
-        inUse.length = 0;
+        const untilHere = [...inUse];
+        callsAhead++;
+        try {
+          await later(device, cache.handle, 1, info, 0, out.address);
+        } finally {
+          callsAhead--;
+          untilHere.length = 0;
+        }
         noteMade();
       };
-      return new PipelineAhead(out.view, start, makeNow, done);
+      return new PipelineAhead(out.view, callsAhead < MAX_CALLS_AHEAD ? start : null, makeNow, done);
     }
     try {
       const value = makeNow();

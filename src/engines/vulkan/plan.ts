@@ -161,7 +161,7 @@ export function atLeast(version: readonly number[], wantedVersion: readonly [num
   return major > wantedVersion[0] || (major === wantedVersion[0] && minor >= wantedVersion[1]);
 }
 
-/** What Pumice would use of a device (queue, memory types, features), or why it cannot use it. */
+/** The parts of a device that Pumice would use (queue, memory types, features), or why it cannot use it. */
 export function planDevice(device: PhysicalDevice, env: NodeJS.ProcessEnv = {}): PlanResult {
   const version = device.apiVersion.join(".");
   if (!atLeast(device.apiVersion, [1, 2])) {

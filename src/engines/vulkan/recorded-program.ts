@@ -8,7 +8,8 @@ import type { BufferPlace, RecordableProgram, RecordedProgram } from "../engine.
 import { memoryPositions, SCALAR_STRIDE, scalarBytes, writeScalars } from "../scalar-arguments.js";
 import { BarrierPlanner } from "./barrier-planner.js";
 import type { DeviceBuffer } from "./buffer.js";
-import type { ArgumentBlock, VulkanDevice } from "./device.js";
+import type { VulkanDevice } from "./device.js";
+import type { ArgumentBlock } from "./device-memory.js";
 import type { LoadedPipeline } from "./loaded-pipeline.js";
 import { type Allocation, putAddress } from "./memory.js";
 import { type RecordedDispatch, Recording } from "./recording.js";

@@ -121,7 +121,8 @@ export const attention: RoutinePrimitive = {
 
 /**
  * The cotangents of q, k and v. Inputs: those of attention, then the cotangent of the output, the logarithms of the sums, and
- * for each row the sum of the cotangent times the output (less the cotangent of the logarithm): Dao et al., FlashAttention, 2022.
+ * for each row the sum of the cotangent times the output (less the cotangent of the logarithm): Dao et al., FlashAttention,
+ * 2022.
  */
 export const attentionGradient: RoutinePrimitive = {
   name: "attentionGradient",
@@ -190,7 +191,7 @@ function scoreCotangents(g: GraphOps, inputs: readonly Node[], params: Attention
   const wide = (x: Node) => g.cast(x, scores.dtype);
   const perRow = (x: Node) => g.unreduce(x, scores.shape, [3]);
   const isUnseen = g.equal(scores, -Infinity);
-  // Where no key is seen the logarithm is -inf, too, and the difference would be NaN.
+  // A query that sees no key has a logarithm of -inf, too: the difference would be NaN.
   const weights = g.where(isUnseen, 0, g.exp(g.where(isUnseen, 0, g.sub(scores, perRow(logs)))));
   const keyHeads = given.v.shape[1];
   const products = g.dot(byKeyHead(g, wide(ct), keyHeads), g.transposed(byKeyHead(g, wide(given.v), keyHeads)));

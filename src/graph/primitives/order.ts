@@ -63,7 +63,7 @@ export const argsortAt: RoutinePrimitive = {
 };
 
 /**
- * How many of the sorted keys come before each wanted one. Inputs: sorted [..., n], wanted [..., m], with equal leading
+ * The number of sorted keys before each wanted one. Inputs: sorted [..., n], wanted [..., m], with equal leading
  * axes, or sorted [n] and wanted of any shape. Params: side: "left" counts smaller keys, "right" equal ones too.
  */
 export const searchSorted: RoutinePrimitive = {

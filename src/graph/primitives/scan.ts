@@ -81,7 +81,7 @@ export const scan: RoutinePrimitive = {
         return parts[i < carries ? carriedAt++ : stackedAt++];
       });
     },
-    vjp: (g, node, cotangents) => {
+    vjp: (g, node, cotangents, isWanted = () => true) => {
       const { body, constants, carries, length, isReverse } = paramsOf(node);
       const { inputs } = node;
       const count = body.results.length - carries;
@@ -100,7 +100,11 @@ export const scan: RoutinePrimitive = {
         .map((result, i) => (cotangents[carries + i] ? makePlaceholder(result) : null));
       // Stacked carries have cotangents too when a reverse scan is itself differentiated.
       const ctBegan = ctCarries.map((ct, i) => (cotangents[results.length + i] ? ct && makePlaceholder(ct) : null));
-      const pulled = g.pullBack(results, [...ctCarries, ...ctStacked], own);
+      // Data needs no cotangents: without these the loop neither sums nor computes them.
+      const isCarry = (i: number) => i >= constants && i < constants + carries;
+      const variables = own.filter((_, i) => isCarry(i) || isWanted(i));
+      const found = g.pullBack(results, [...ctCarries, ...ctStacked], variables);
+      const pulled = own.map((parameter) => found[variables.indexOf(parameter)] ?? null);
       const sums = own.slice(0, constants).map((parameter, i) => (pulled[i] ? makePlaceholder(parameter) : null));
       const present = (list: readonly (Node | null)[]) => list.filter((each) => each !== null);
       const zero = (like: Node) => g.zeros(like.shape, like);

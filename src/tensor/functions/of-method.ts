@@ -66,7 +66,7 @@ type FunctionOfTwo<R extends keyof Results<never, never>> = <
 
 /**
  * A method of two operands as a function, in which the first may be a number. `mirrored` is the method that gives the same
- * with the operands exchanged, where there is one; it may know what to do with numbers that the dtype does not hold.
+ * with the operands exchanged, where there is one; it may accept numbers that the dtype cannot hold.
  */
 export function ofTwo<R extends keyof Results<never, never>>(
   name: MethodName,

@@ -36,7 +36,7 @@ export const std = ofMethod("std");
 export const argmax = ofMethod("argmax");
 /** Position of the smallest element. */
 export const argmin = ofMethod("argmin");
-/** How many elements differ from zero. */
+/** The number of elements that differ from zero. */
 export const countNonzero = ofMethod("countNonzero");
 /** log Σ exp, without overflow. */
 export const logsumexp = ofMethod("logsumexp");
@@ -112,7 +112,7 @@ export const topK = ofMethod("topK");
 export const partition = ofMethod("partition");
 /** Positions that would partition along an axis. */
 export const argpartition = ofMethod("argpartition");
-/** How many elements of a sorted tensor come before each value. */
+/** The number of elements of a sorted tensor before each value. */
 export const searchSorted = ofMethod("searchSorted");
 
 /** The distinct elements, with their places and counts. */

@@ -96,9 +96,9 @@ export const trigamma = ofMethod("trigamma");
 export const bitwiseNot = ofMethod("bitwiseNot");
 /** Another name of `bitwiseNot`. */
 export const bitwiseInvert = ofMethod("bitwiseInvert");
-/** How many bits of each integer are ones. */
+/** The number of ones among the bits of each integer. */
 export const popcount = ofMethod("popcount");
-/** How many zero bits come before the first one. */
+/** The number of zero bits before the first one. */
 export const countLeadingZeros = ofMethod("countLeadingZeros");
 /** Whether x is zero. */
 export const logicalNot = ofMethod("logicalNot");

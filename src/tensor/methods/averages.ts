@@ -93,7 +93,7 @@ function inDType<T extends DType>(x: Tensor, dtype: DType): Tensor<T> {
   return (x.dtype === dtype ? x : x.cast(dtype)) as Tensor<T>;
 }
 
-/** How many elements make up one result. */
+/** The number of elements of one result. */
 function reducedCount({ node }: Tensor, operation: string, options: ReduceOptions): number {
   return reducedAxes(node, operation, options).reduce((product, axis) => product * node.shape[axis], 1);
 }

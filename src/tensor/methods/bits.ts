@@ -36,12 +36,12 @@ export class BitMethods<D extends DType> {
     return binary(this, E.shiftRight, other);
   }
 
-  /** How many bits of each integer are ones. */
+  /** The number of ones among the bits of each integer. */
   popcount(this: Tensor): Tensor<D> {
     return unary(this, E.popcount);
   }
 
-  /** How many zero bits come before the first one; the width for 0. */
+  /** The number of zero bits before the first one; the width for 0. */
   countLeadingZeros(this: Tensor): Tensor<D> {
     return unary(this, E.countLeadingZeros);
   }

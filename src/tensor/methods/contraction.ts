@@ -21,7 +21,7 @@ import { checkTensor } from "../tensor-checks.js";
 export type AxisPairs = readonly [number | readonly number[], number | readonly number[]];
 
 export interface MatmulOptions {
-  /** How exactly f32 is multiplied: "highest", "high" or "fast"; that of `setMatmulPrecision` unless told. */
+  /** The precision of products of f32: "highest", "high" or "fast"; that of `setMatmulPrecision` unless told. */
   readonly precision?: MatmulPrecision;
 }
 

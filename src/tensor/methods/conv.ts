@@ -1,6 +1,6 @@
 /**
- * The method and function `conv`: convolution (cross-correlation, as everywhere in learning: the kernel is not flipped) over one to three spatial axes.
- * Checks and options; graph/primitives/convolution.ts has the definition.
+ * The method and function `conv`: convolution (cross-correlation, as everywhere in learning: the kernel is not flipped) over
+ * one to three spatial axes. Checks and options; graph/primitives/convolution.ts has the definition.
  */
 
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
@@ -36,7 +36,7 @@ export interface ConvOptions {
   readonly kernelLayout?: string;
   /** The order of the result's axes; as the input's. */
   readonly outputLayout?: string;
-  /** How exactly f32 is multiplied: "highest", "high" or "fast"; that of `setMatmulPrecision` unless told. */
+  /** The precision of products of f32: "highest", "high" or "fast"; that of `setMatmulPrecision` unless told. */
   readonly precision?: MatmulPrecision;
 }
 

@@ -60,13 +60,13 @@ export interface Histogram<D extends DType = DType, W extends DType = DType> {
 }
 
 export class HistogramMethods<D extends DType> {
-  /** How often each of the numbers 0, 1, 2 … occurs; negative ones are not counted. */
+  /** The number of occurrences of each of 0, 1, 2 …; negative numbers are not counted. */
   bincount<W extends DType = "i32">(this: Tensor, options: BincountOptions<W> = {}): Tensor<W> {
     return counted(this, options) as Tensor<W>;
   }
 
   /**
-   * How many elements fall into each bin; the last bin includes its upper edge. Bins of equal width and whole numbers are
+   * The number of elements in each bin; the last bin includes its upper edge. Bins of equal width and whole numbers are
    * reckoned in f64, where the device has it.
    */
   histogram<W extends DType = "i32">(this: Tensor, options: HistogramOptions<W> = {}): Histogram<D, W> {

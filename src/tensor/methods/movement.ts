@@ -16,7 +16,7 @@ import { positionTensor } from "./taking.js";
 
 const AXIS = { axis: "number" } as const;
 
-/** How an axis is cut: into so many equal parts, before positions, or into parts of some sizes. */
+/** The cuts of an axis: a number of equal parts, positions to cut before, or the sizes of the parts. */
 export type Parts = number | readonly number[] | { readonly sizes: readonly number[] };
 
 export class MovementMethods<D extends DType> {
@@ -63,7 +63,8 @@ export class MovementMethods<D extends DType> {
 
   /**
    * Each element so often in a row along an axis, `x.repeat(2, { axis: 0 })`; of the flattened tensor without one. A list has
-   * a count for each place along the axis. It is a list and no tensor, because the shape of the result depends on it: `await counts.data()`.
+   * a count for each place along the axis. It is a list and no tensor, because the shape of the result depends on it: `await
+   * counts.data()`.
    */
   repeat(this: Tensor, repetitions: number | readonly number[], options: { readonly axis?: number } = {}): Tensor<D> {
     checkOptions("repeat", options, AXIS);

@@ -35,7 +35,7 @@ export function met(operation: string, operands: readonly Operand[]): Tensor[] {
   return meet(operation, operands.map(nodeOrScalar)).map((node) => like.tensorOf(node));
 }
 
-/** The same where only real numbers have a meaning. */
+/** The same, for operations that are defined for real numbers only. */
 export function metReals(operation: string, operands: readonly Operand[]): Tensor[] {
   const found = met(operation, operands);
   const [{ dtype }] = found;

@@ -8,6 +8,7 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape, normalizeAxes, normalizeAxis, reducedShape, sizeOf } from "../../core/shape.js";
 import { remedyForTensor, shown } from "../../core/shown.js";
+import { takeAlongAxis } from "../../graph/primitives/movement.js";
 import * as O from "../../graph/primitives/order.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
 import { flattenNested, valuesNode } from "../given-values.js";
@@ -44,7 +45,13 @@ export class OrderingMethods<D extends DType> {
   /** Elements in order along an axis; equal ones keep their order, NaN comes last in either direction. */
   sort(this: Tensor, options: SortOptions = {}): Tensor<D> {
     checkOptions("sort", options, SORT);
-    return this.takeAlongAxis(positionsSorted(this, options, "sort"), { axis: options.axis ?? -1 }) as Tensor<D>;
+    const { axis = -1, descending = false } = options;
+    const at = normalizeAxis(axis, this.rank, "sort");
+    const rows = withLast(this, at);
+    const order = positionsSorted(rows, { descending }, "sort");
+    // The positions are inside: nothing is clamped, so that the compiler recognises a sort (routines/sort-rows.ts).
+    const sorted = makeNode(takeAlongAxis, [rows.node, order.node], { axis: this.rank - 1 }, backendOf(this.node));
+    return withLastAt(this.tensorOf(sorted), at) as Tensor<D>;
   }
 
   /** Positions (i32) that would sort along an axis. */
@@ -131,9 +138,13 @@ export function orderKey(operation: string, x: Tensor, isDescending: boolean): T
 
 function positionsSorted(x: Tensor, { axis = -1, descending = false }: SortOptions, operation: string): Tensor<"i32"> {
   const at = normalizeAxis(axis, x.rank, operation);
-  const keys = orderKey(operation, x, descending).moveAxis(at, -1);
-  return x.tensorOf<"i32">(derive(O.argsort, keys.node, {})).moveAxis(-1, at);
+  const keys = orderKey(operation, withLast(x, at), descending);
+  return withLastAt(x.tensorOf<"i32">(derive(O.argsort, keys.node, {})), at) as Tensor<"i32">;
 }
+
+/** The tensor with an axis moved to the end, and back; as it is where the axis is the last. */
+const withLast = (x: Tensor, axis: number): Tensor => (axis === x.rank - 1 ? x : x.moveAxis(axis, -1));
+const withLastAt = (x: Tensor, axis: number): Tensor => (axis === x.rank - 1 ? x : x.moveAxis(-1, axis));
 
 /** More of them than this are taken from all positions sorted. */
 const MOST_RANKS = 1024;
@@ -146,7 +157,7 @@ function firstPositions(x: Tensor, count: number, options: { axis: number; desce
     return order.at(...x.shape.map((_, i) => (i === axis ? (`0:${count}` as const) : ":"))) as Tensor<"i32">;
   }
   const ranks = Array.from({ length: count }, (_, rank) => rank);
-  return positionsAt("topK", x.moveAxis(axis, -1), ranks, descending).moveAxis(-1, axis) as Tensor<"i32">;
+  return withLastAt(positionsAt("topK", withLast(x, axis), ranks, descending), axis) as Tensor<"i32">;
 }
 
 /** The positions along the last axis that sorting puts at these ranks, which rise. */

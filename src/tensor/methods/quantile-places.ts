@@ -1,5 +1,5 @@
 /**
- * Where a quantile lies among n sorted elements, by the rules of Hyndman and Fan (1996) and of NumPy: between the elements
+ * The position of a quantile among n sorted elements, by the rules of Hyndman and Fan (1996) and of NumPy: between the elements
  * `below` and `below + 1`, at a weight from 0 to 1 between them. Rules are written once, over plain numbers or tensors.
  */
 import type { Tensor } from "../tensor.js";
@@ -93,11 +93,11 @@ const RULES = {
   normalUnbiased: continuous(3 / 8, 3 / 8),
 } as const satisfies Record<string, Rule>;
 
-/** How a quantile between two elements is made of them. */
+/** The rule for a quantile between two elements. */
 export type QuantileMethod = keyof typeof RULES;
 
 export const quantileMethods = Object.keys(RULES) as QuantileMethod[];
 
-/** Where the quantile q lies among n elements. */
+/** The position of the quantile q among n elements. */
 export const placeOf = <T>(k: Arithmetic<T>, method: QuantileMethod, n: T, q: T): QuantilePosition<T> =>
   (RULES[method] as Rule)(k, n, q);

@@ -25,7 +25,7 @@ import {
 import { where } from "./where.js";
 
 export interface QuantileOptions extends ReduceOptions {
-  /** How a quantile between two elements is made of them: "linear" unless told. NumPy's names in camelCase. */
+  /** The rule for a quantile between two elements: "linear" unless told. NumPy's names in camelCase. */
   readonly method?: QuantileMethod;
 }
 

@@ -17,7 +17,7 @@ import { where } from "./where.js";
 /** The dtypes that floats are quantised to. */
 export type QuantizedDType = "u2" | "u4" | "u8" | "u16" | "i2" | "i4" | "i8" | "i16" | "f8e4m3" | "f8e5m2";
 
-/** Where scales belong. Without an axis there is one for the whole tensor. */
+/** The axis of the scales. Without an axis there is one scale for the whole tensor. */
 export interface QuantizationPlaces {
   /** The axis along which scales differ: the scales have one axis, of its extent. */
   readonly axis?: number;

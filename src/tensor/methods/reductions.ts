@@ -85,7 +85,7 @@ export class ReductionMethods<D extends DType> {
     return positionOf("argmin", this, options);
   }
 
-  /** How many elements differ from zero; NaN does. i32; i64 of 2^31 elements or more. */
+  /** The number of elements that differ from zero; NaN does. i32; i64 of 2^31 elements or more. */
   countNonzero(this: Tensor, options: ReduceOptions = {}): Tensor<"i32"> {
     checkOptions("countNonzero", options, REDUCE);
     const axes = normalizeAxes(options.axis, this.rank, "countNonzero");
@@ -167,7 +167,7 @@ function positionOf(operation: "argmax" | "argmin", x: Tensor, options: Position
   const values = source.dtype === "bool" ? source.cast("u8") : source;
   const extreme = operation === "argmax" ? values.max({ axis, keepDims: true }) : values.min({ axis, keepDims: true });
   const isExtreme = values.equal(extreme);
-  // Where there is a NaN the extreme is NaN, which equals nothing.
+  // With a NaN among the elements the extreme is NaN, which equals nothing.
   const isFound = isFloat(values.dtype) ? isExtreme.logicalOr(values.isNaN()) : isExtreme;
   const reduction = { axis, keepDims: options.keepDims && !isFlat };
   const places = positionsAlong(values, axis);

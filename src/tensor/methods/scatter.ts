@@ -1,6 +1,6 @@
 /**
- * Methods of `Tensor`: values written at positions: setting, adding, multiplying, taking the smaller or larger. The tensor itself stays as it is;
- * the result is a new one.
+ * Methods of `Tensor`: values written at positions: setting, adding, multiplying, taking the smaller or larger. The tensor
+ * itself stays as it is; the result is a new one.
  *
  * Sums and products have two ways. The fast one uses atomic operations, whose order is not fixed, so that floats may
  * differ in their last bits from run to run (integers, minima and maxima do not), and GPUs that add floats in memory by
@@ -26,7 +26,7 @@ import { where } from "./where.js";
 export type UpdateOp = "set" | ScatterOp;
 
 export interface ScatterOptions {
-  /** How a value is combined with the element at its place: "set" unless told. */
+  /** The operation that combines a value with the element at its place: "set" unless told. */
   readonly op?: UpdateOp;
   /** The same result in every run, also for sums and products of floats; slower. */
   readonly deterministic?: boolean;
@@ -207,7 +207,9 @@ function checkCountable(operation: string, ...rows: readonly Tensor[]): void {
   );
 }
 
-/** Atomics exist for 32 and 64 bits only. Narrow integers are combined in 32 bits and wrapped at the end, with the same result. */
+/**
+ * Atomics exist for 32 and 64 bits only. Narrow integers are combined in 32 bits and wrapped at the end, with the same result.
+ */
 function atomicDType(operation: string, dtype: DType, op: UpdateOp): DType {
   if (dtype === "bool" && op !== "min" && op !== "max") {
     throw new DTypeError(`${operation}: "${op}" of bool; use "max" for or, "min" for and, or cast it first.`);

@@ -1,6 +1,6 @@
 /**
  * Methods of `Tensor` whose results have a shape that depends on values: which elements are not zero, which are distinct.
- * How many there are is read back from the device, so each of these waits for it.
+ * Their number is read back from the device, so each of these waits for it.
  */
 import { inOperation } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";

@@ -78,7 +78,7 @@ export class SetMethods<D extends DType> {
   }
 }
 
-/** Values for x: plain ones become a tensor beside it, in the dtype that x and they have together. */
+/** Values to compare with x, as a tensor on its device. Plain numbers get the dtype that they and x promote to. */
 function membersFor(operation: string, x: Tensor, given: Members): Tensor {
   if (isTensor(given)) {
     checkOneDevice(operation, [x.node, given.node]);

@@ -1,7 +1,7 @@
 /**
  * Distinct elements, and distinct slices along an axis: the method `unique` and the array API's `uniqueAll` and its kin.
  * The rows to compare are sorted by their columns, the last one first, each time stably; equal rows are then neighbours.
- * How many are distinct is read back from the device.
+ * The number of distinct elements is read back from the device.
  */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { type DType, isComplex, isFloat } from "../../core/dtype.js";
@@ -29,15 +29,15 @@ export interface UniqueOptions {
 export interface Unique<D extends DType = DType> {
   /** The distinct elements or slices, rising; NaN, if any, is one and the last. */
   readonly values: Tensor<D>;
-  /** Where each occurs first: in row-major order, or along the axis. */
+  /** The position of the first occurrence of each: in row-major order, or along the axis. */
   readonly indices: Tensor<"i32">;
   /** For each element of the tensor, or slice along the axis, which of the values it is. */
   readonly inverse: Tensor<"i32">;
-  /** How often each occurs. */
+  /** The number of occurrences of each. */
   readonly counts: Tensor<"i32">;
 }
 
-/** What `unique` gives with some options. */
+/** The result of `unique` for its options. */
 export type UniqueOf<D extends DType, O> = Omit<
   Unique<D>,
   | (O extends { readonly counts: false } ? "counts" : never)

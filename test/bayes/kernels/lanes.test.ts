@@ -193,7 +193,7 @@ describeOnTensorDevices("densities inside kernels", (device) => {
     // Two sums of the density, and two that the gradients by the scalars need.
     assert.equal(counts("schools of 10", 32).sums, 4);
     const [shared, alone] = [32, 1].map((lanes) => counts("schools of 10", lanes).values) as [number, number];
-    assert.ok(shared < alone / 2, `${shared} values of schools where lanes share them, ${alone} where not`);
+    assert.ok(shared < 0.8 * alone, `${shared} values of schools where lanes share them, ${alone} where not`);
     assert.equal(counts("elements of 33", 32).sums, 1);
     // A gradient of a pass over observations has a sum for each element, besides those of the density.
     assert.equal(counts("regression of 4 by 40", 32).sums, 2 + 4);

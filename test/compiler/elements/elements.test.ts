@@ -146,3 +146,26 @@ test("NaN wins in min and max, on either side", () => {
     assert.deepEqual(got, [Number.NaN, Number.NaN, op === "min" ? 2 : 3]);
   }
 });
+
+describe("quotients by a constant", () => {
+  test("a power of two is multiplied by instead, with the same bits; other divisors stay", () => {
+    const values = [1, -3.7, 1e-45, 3e-39, 5e-324, 1e300, 3.4e38, 0, -0, Infinity, -Infinity, Number.NaN];
+    for (const dtype of ["f32", "f64"] as const) {
+      const pairs = values.map((value) => [castScalar(value, "f64", dtype), 0] as const);
+      for (const divisor of [256, -2, 0.125, 1, 2 ** 100, 2 ** -100, 3, 2 ** 101]) {
+        const found = results(dtype, pairs, (ops, a) => ops.div(a, ops.constant(dtype, divisor)));
+        const want = pairs.map(([value]) => castScalar(Number(value) / divisor, "f64", dtype));
+        assert.deepEqual(found, want, `${dtype} / ${divisor}`);
+      }
+    }
+    const dividing = (divisor: number) => {
+      const k = new KernelBuilder("quotient", 1);
+      const x = { dtype: "f32", value: k.load(k.buffer("f32", false), k.row, "f32") } as const;
+      return elementOps(k, { division: "native" }).div(
+        x,
+        elementOps(k, { division: "native" }).constant("f32", divisor),
+      );
+    };
+    assert.deepEqual([256, -0.5, 3, 2 ** 101].map((divisor) => dividing(divisor).value.op), ["mul", "mul", "div", "div"]); // biome-ignore format: one row
+  });
+});

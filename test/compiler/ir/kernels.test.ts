@@ -9,6 +9,7 @@ import { printKernel } from "../../../src/compiler/print/print-kernel.js";
 import { DeviceError } from "../../../src/core/errors.js";
 import { WebAssembly } from "../../../src/core/webassembly.js";
 import type { RunFunction } from "../../../src/engines/host/job-board.js";
+import { backendFor } from "../../../src/tensor/index.js";
 import { runKernel } from "../../support/kernels.js";
 import { assertValid, without } from "../../support/spirv-val.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
@@ -398,6 +399,41 @@ describeOnTensorDevices("kernels", (device) => {
       return (power < 1000 ? power : -power) + (i < 2 * lanes ? 0.5 : 0);
     });
     assert.deepEqual(result, expected);
+  });
+
+  test("popCount counts the bits of a word", () => {
+    const given = Uint32Array.of(0, 1, 0x80000000, 0xffffffff, 0x12345678, 0xfffffffe, 0x01010101);
+    const k = new KernelBuilder("bits", given.length);
+    const [source, target] = [k.buffer("u32", false), k.buffer("u32", true)];
+    k.store(target, k.row, k.unary("popCount", k.load(source, k.row, "u32")));
+    const [, found] = runKernel(device, k.finish(), [given, new Uint32Array(given.length)]);
+    assert.deepEqual([...found], [0, 1, 1, 32, 13, 31, 4]);
+  });
+
+  test("lanes with the same low bits find one another; every row gets a ticket of its own", (t) => {
+    const size = backendFor(device).target.profile.sort.subgroupSize ?? 0;
+    if (size === 0 || size > 32) return t.skip("lanes cannot vote");
+    const [lanes, rows] = [64, 40];
+    const k = new KernelBuilder("matching", rows, lanes, size);
+    const [tickets, source, target] = [k.buffer("u32", true), k.buffer("i32", false), k.buffer("u32", true)];
+    const row = k.ticket(tickets, k.constant("i32", 1));
+    const at = k.binary("add", k.binary("mul", row, k.constant("i32", lanes)), k.lane);
+    k.store(target, at, k.matchLanes(k.load(source, at, "i32"), 2), false);
+    const given = Int32Array.from({ length: rows * lanes }, (_, i) => (i * 7 + Math.floor(i / 5)) % 11);
+    const [counters, , found] = runKernel(device, k.finish(), [
+      new Uint32Array(2),
+      given,
+      new Uint32Array(rows * lanes),
+    ]);
+    assert.deepEqual([...counters], [0, rows]);
+    const want = given.map((value, i) => {
+      const first = i - (i % size);
+      return [...Array(size).keys()].reduce(
+        (word, bit) => word + (given[first + bit]! % 4 === value % 4 ? 2 ** bit : 0),
+        0,
+      );
+    });
+    assert.deepEqual([...found], [...Uint32Array.from(want)]);
   });
 
   test("mulAdd rounds once or twice", () => {

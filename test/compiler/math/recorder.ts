@@ -89,6 +89,10 @@ export function record(f: ScalarFunction, arity: number, type: FloatType, option
     shr: shift("shr"),
     select: (c, a, b) => (a === b ? a : emit("select", sameType("select", a, b), [c, a, b])),
     rarely: (c, usual, compute) => emit("select", typeOf(usual), [c, compute(), usual]),
+    either: (c, whenTrue, whenFalse) => {
+      const [a, b] = [whenTrue(), whenFalse()];
+      return emit("select", sameType("select", a, b), [c, a, b]);
+    },
     bitcast: (to, v) => emit("bitcast", to, [v]),
     highWord: (x) => emit("highWord", "u32", [x]),
     lowWord: (x) => emit("lowWord", "u32", [x]),

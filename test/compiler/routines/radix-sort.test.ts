@@ -7,6 +7,7 @@ import { describe, test } from "node:test";
 import { emitSpirv } from "../../../src/compiler/emit/spirv/emit-kernel.js";
 import { emitWasm } from "../../../src/compiler/emit/wasm/emit-kernel.js";
 import { printKernel } from "../../../src/compiler/print/print-kernel.js";
+import { keyWords } from "../../../src/compiler/routines/element-words.js";
 import { canSortByDigits, rowsAsTiles, sortByDigits } from "../../../src/compiler/routines/radix-sort.js";
 import { sortRowsKernel } from "../../../src/compiler/routines/radix-tile-sort.js";
 import type { SortProfile } from "../../../src/compiler/target/profile.js";
@@ -111,10 +112,12 @@ for (const device of testDevices()) {
 
 test("a row is one tile of as many lanes as it needs, if the shared memory holds it", () => {
   const tileFor = (type: "u32" | "u64", extent: number, sharedBytes = 49152) => {
-    const profile = { ...gpuProfile, sort: { ...rowByRow, sharedBytes } };
-    const found = rowsAsTiles({ dtype: type, shape: [3, extent] }, profile);
+    const found = rowsAsTiles({ dtype: type, shape: [3, extent] }, { ...rowByRow, sharedBytes });
     if (!found) return null;
-    const bytes = sortRowsKernel(found).arrays.reduce((sum, each) => sum + each.size * DTYPES[each.type].bytes, 0);
+    const bytes = sortRowsKernel(found, keyWords(type)).arrays.reduce(
+      (sum, each) => sum + each.size * DTYPES[each.type].bytes,
+      0,
+    );
     assert.ok(bytes <= sharedBytes, `${bytes} bytes of ${sharedBytes}`);
     return [found.lanes, found.perLane];
   };

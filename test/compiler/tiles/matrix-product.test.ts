@@ -4,16 +4,13 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { LoweredKernel } from "../../../src/compiler/schedule/group.js";
 import type { FragmentShape, MatrixTile } from "../../../src/compiler/target/tile-profile.js";
-import { DTYPES, type DType } from "../../../src/core/dtype.js";
-import { dataOf, elementAt, encodeValues } from "../../../src/core/storage.js";
+import type { DType } from "../../../src/core/dtype.js";
 import type { Node } from "../../../src/graph/node.js";
 import * as E from "../../../src/graph/primitives/elementwise.js";
 import { permute } from "../../../src/graph/primitives/movement.js";
-import { interpretKernel } from "../../support/kernel-interpreter.js";
 import { make } from "../../support/nodes.js";
-import { lowered, matrix, product, sample } from "./product-kernels.js";
+import { interpreted, lowered, matrix, product, sample } from "./product-kernels.js";
 
 const floats: FragmentShape = { operand: "f16", rows: 16, columns: 16, depth: 16 };
 const bytes: FragmentShape = { operand: "i8", rows: 16, columns: 16, depth: 32 };
@@ -32,20 +29,6 @@ const tileOf = (changes: Partial<MatrixTile> = {}): MatrixTile => ({
   },
   ...changes,
 });
-
-/** Runs a kernel with the numbers of each node; returns the result's. */
-function interpreted({ kernel, buffers }: LoweredKernel, values: ReadonlyMap<Node, readonly number[]>): number[] {
-  const memory = buffers.map((node) => {
-    const given = values.get(node);
-    const size = node.shape.reduce((a, b) => a * b, 1);
-    return given ? encodeValues(given, node.dtype, "test") : new Uint8Array(size * DTYPES[node.dtype].bytes);
-  });
-  interpretKernel(kernel, memory);
-  const at = kernel.buffers.findIndex(({ isWritten }) => isWritten);
-  const { dtype, shape } = buffers[at]!;
-  const data = dataOf(memory[at]!, dtype);
-  return Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Number(elementAt(data, dtype, i)));
-}
 
 /** Small numbers whose sums f16 holds exactly. */
 const small = (count: number, seed: number) => sample(count, seed).map((x) => Math.sign(x) * (Math.abs(x) % 3));

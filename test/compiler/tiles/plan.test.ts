@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PanelTile, SharedTile, TileProfile } from "../../../src/compiler/target/tile-profile.js";
-import { lanesOf, planProduct, sharedBytesOf, wideBytes } from "../../../src/compiler/tiles/plan.js";
+import { planProduct } from "../../../src/compiler/tiles/plan.js";
+import { wideBytes } from "../../../src/compiler/tiles/product-shape.js";
+import { lanesOf, sharedBytesOf } from "../../../src/compiler/tiles/shared-candidates.js";
 import type { DType } from "../../../src/core/dtype.js";
 
 const gpu: TileProfile = { kind: "shared", sharedBytes: 49152, maxLanes: 1024, units: 128 };

@@ -1,5 +1,6 @@
 /** Kernels of products in a given tile, made without a device, and their results on the CPU. */
 
+import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import type { LoweredKernel } from "../../../src/compiler/schedule/group.js";
 import { schedule } from "../../../src/compiler/schedule/schedule.js";
 import { cpuProfile } from "../../../src/compiler/target/profile.js";
@@ -10,6 +11,7 @@ import { dataOf, elementAt, encodeValues } from "../../../src/core/storage.js";
 import { Node } from "../../../src/graph/node.js";
 import { dot } from "../../../src/graph/primitives/dot.js";
 import { buffer } from "../../../src/graph/primitives/leaf.js";
+import { interpretKernel } from "../../support/kernel-interpreter.js";
 import { runKernel } from "../../support/kernels.js";
 import { make, nowhere } from "../../support/nodes.js";
 
@@ -31,14 +33,30 @@ export function lowered(
   return lowerProduct(task.group, "product", { division: "native" });
 }
 
+type NumbersOf = ReadonlyMap<Node, readonly number[]>;
+
 /** Runs a lowered kernel on the CPU with the numbers of each node; returns the result's. */
-export function run({ kernel, buffers }: LoweredKernel, values: ReadonlyMap<Node, readonly number[]>): number[] {
+export const run = (lowered: LoweredKernel, values: NumbersOf): number[] =>
+  resultOf(lowered, values, (kernel, memory) => runKernel("cpu", kernel, memory));
+
+/** The same by the rules of the loop-nest language: for any number of lanes, and matrix units. */
+export const interpreted = (lowered: LoweredKernel, values: NumbersOf): number[] =>
+  resultOf(lowered, values, (kernel, memory) => {
+    interpretKernel(kernel, memory);
+    return memory;
+  });
+
+function resultOf(
+  { kernel, buffers }: LoweredKernel,
+  values: NumbersOf,
+  runOn: (kernel: Kernel, memory: readonly Uint8Array[]) => readonly Uint8Array[],
+): number[] {
   const memory = buffers.map((node) => {
     const given = values.get(node);
     const size = node.shape.reduce((a, b) => a * b, 1);
     return given ? encodeValues(given, node.dtype, "test") : new Uint8Array(size * DTYPES[node.dtype].bytes);
   });
-  const after = runKernel("cpu", kernel, memory);
+  const after = runOn(kernel, memory);
   const at = kernel.buffers.findIndex(({ isWritten }) => isWritten);
   const { dtype, shape } = buffers[at]!;
   const data = dataOf(after[at]!, dtype);

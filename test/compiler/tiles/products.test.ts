@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { MatrixTile, SharedTile, Tile } from "../../../src/compiler/target/tile-profile.js";
-import { SHARED_VARIANTS, sharedBytesOf } from "../../../src/compiler/tiles/plan.js";
+import { SHARED_VARIANTS, sharedBytesOf } from "../../../src/compiler/tiles/shared-candidates.js";
 import { castScalar } from "../../../src/core/cast.js";
 import { DTYPES, type DType, isInteger } from "../../../src/core/dtype.js";
 import type { Backend } from "../../../src/runtime/backend.js";
@@ -70,6 +70,8 @@ const tiles: Readonly<Record<string, readonly { readonly tile?: PlainTile; reado
   vulkan: [
     ...SHARED_VARIANTS.map(({ tile }) => ({ tile, isThorough: false })),
     { tile: shared({ buffers: 2, depth: 8, unrolled: 4 }), isThorough: true },
+    // Lines of 7 and 24 units, which do not divide the lanes.
+    { tile: shared({ columns: 24, depth: 7, unrolled: 7, perLane: [4, 3], isSpread: true }), isThorough: true },
     { tile: { kind: "registers", rows: 4, columns: 4 }, isThorough: true },
   ],
   cpu: [

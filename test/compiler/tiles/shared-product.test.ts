@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { innerLists, type Kernel, type Statement, walkStatements } from "../../../src/compiler/ir/ir.js";
 import type { SharedTile } from "../../../src/compiler/target/tile-profile.js";
-import { lowered, matrix } from "./product-kernels.js";
+import { SEARCHED_VARIANTS } from "../../../src/compiler/tiles/shared-candidates.js";
+import { interpreted, lowered, matrix, product, sample } from "./product-kernels.js";
 
 const tile: SharedTile = {
   kind: "shared",
@@ -77,4 +78,26 @@ test("loads and stores are gated only where the matrices are no multiple of the 
   assert.equal(gates(64, 64, 64), 0);
   assert.ok(gates(60, 64, 64) > 0);
   assert.ok(gates(64, 64, 61) > 0);
+});
+
+test("every tile that only a search tries computes the product", () => {
+  const [m, k, n] = [67, 17, 53];
+  const [x, y] = [sample(m * k, 1), sample(k * n, 2)];
+  const expected = product(m, k, n, x, y);
+  const whole = { kind: "shared", rows: 64, columns: 56, depth: k, perLane: [8, 7], buffers: 1, unrolled: k } as const;
+  for (const tile of [...SEARCHED_VARIANTS.map((each) => each.tile), { ...whole, isSpread: true }]) {
+    const [a, b] = [matrix("f32", 1, m, k), matrix("f32", 1, k, n)];
+    const kernel = lowered(tile, a, b);
+    assert.deepEqual(
+      interpreted(
+        kernel,
+        new Map([
+          [a, x],
+          [b, y],
+        ]),
+      ),
+      expected,
+      JSON.stringify(tile),
+    );
+  }
 });

@@ -34,6 +34,7 @@ export const vulkanCalls: Calls = {
   VulkanDevice: async () => (await openDevice({ index: 0 })) instanceof vulkan.VulkanDevice,
   cacheFolder: (): string | null => vulkan.cacheFolder(),
   cacheRefusal: (): string | null => vulkan.cacheRefusal(),
+  listTunings: (): string[] => vulkan.listTunings().map(({ path, problem }) => path + problem),
   cacheKinds: () => vulkan.cacheKinds.map(({ kind }) => kind),
   inspectLoader: (): vulkan.LoaderReport => vulkan.inspectLoader(),
   listDevices: (): vulkan.ListedDevice[] => vulkan.listDevices({ validate: "sync" }),

@@ -66,6 +66,27 @@ test("without rounds the last carries are the first, and stacked results are emp
   checkBatches(loop(false, 0), none.slice(0, 3).concat(none[3]!));
 });
 
+test("backwards the loop computes nothing for inputs that are data", () => {
+  const nodes = inputs.map(({ shape }) => placeholder(...shape));
+  const [last] = loop(false)(...nodes) as [Node];
+  /** Carries and stacked results of the loop that goes back, for the cotangents of some inputs. */
+  const sizeFor = (...wanted: readonly number[]) => {
+    const found = g.pullBack(
+      [last],
+      [g.constantLike(1, last)],
+      wanted.map((i) => nodes[i]!),
+    );
+    assert.ok(found.every((each) => each !== null));
+    const { params } = found[0]!.inputs[0]!;
+    const { carries, body } = params as unknown as { carries: number; body: GraphFunction };
+    return [carries, body.results.length - carries];
+  };
+  assert.deepEqual(sizeFor(1), [2, 0], "of a first carry: cotangents of the carries alone");
+  assert.deepEqual(sizeFor(0), [3, 0], "of a constant: its sum too");
+  assert.deepEqual(sizeFor(3), [2, 1], "of a sequence: one for each element");
+  assert.deepEqual(sizeFor(0, 1, 2, 3), [3, 1]);
+});
+
 test("a body without results has no parts", () => {
   const x = placeholder(2);
   const body = new GraphFunction([x], []);

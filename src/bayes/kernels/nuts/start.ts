@@ -1,4 +1,4 @@
-/** Where a chain begins: a point at which the density and its gradient are numbers. */
+/** The start of a chain: a point at which the density and its gradient are numbers. */
 import type { Value } from "../../../compiler/inline/kernel-language.js";
 import { ADAPTATION, PHASE } from "../layout.js";
 import { newKey, randomWords } from "./random-words.js";
@@ -7,7 +7,9 @@ import type { NutsState } from "./state.js";
 /** Initial points that are tried before a chain gives up. */
 export const MAX_ATTEMPTS = 100;
 
-/** A point to start from: the one that was given, or else uniform within the radius, drawn again until the density is finite. */
+/**
+ * A point to start from: the one that was given, or else uniform within the radius, drawn again until the density is finite.
+ */
 export function chooseStart(chain: NutsState): void {
   const { k, ops, hot, dim, type, ints } = chain;
   const { i } = ops;

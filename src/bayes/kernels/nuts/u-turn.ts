@@ -31,7 +31,7 @@ export function noteLeaf(chain: NutsState, turned: Cell): void {
   );
 }
 
-/** How many ones a number has in binary form, the last digit left out: the level of its record. */
+/** The number of ones of a number in binary form, without the last digit: the level of its record. */
 function onesAbove(chain: NutsState, leaf: Value): Value {
   const { k, ops, options } = chain;
   const { i } = ops;

@@ -1,4 +1,4 @@
-/** How many lanes share the work of the kernels of a pooled warmup. */
+/** The number of lanes of the kernels of a pooled warmup. */
 import type { Backend } from "../../../runtime/backend.js";
 
 /** Lanes of the kernels that sum over chains, and of the one that factors a dense metric. Powers of two. */
@@ -10,7 +10,10 @@ export interface PooledLanes {
 /** Lanes that every Vulkan device has in a workgroup. */
 const MAX_LANES = 128;
 
-/** Lanes for loops that they share: as many as there is work for; where barriers are slow, as few as loops allow. @internal for tests: lanes by device, without one */
+/**
+ * Lanes for loops that they share: as many as there is work for; where barriers are slow, as few as loops allow.
+ * @internal for tests: lanes by device, without one
+ */
 export function pooledLanes(backend: Backend, items: number, roundsOfItem = 4): number {
   const { maxLanes, hasSlowBarriers } = backend.abilities;
   if (maxLanes === 1) return 1;

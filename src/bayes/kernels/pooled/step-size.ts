@@ -60,7 +60,7 @@ function adapt(p: PooledWriter, warmup: Warmup): Value {
   const isFirst = k.compare("eq", ints.adapted, i(0));
   const isClosing = isScheduled("closes");
   const [chances, logs] = p.sums(2, (c) => [p.acceptance(c), ops.log(p.real("stepSize", c))]);
-  // The chains have looked for step sizes by themselves; from here on there is one.
+  // Each chain has searched its own step size; from here on all chains share one.
   const found = ops.div(logs, p.f(options.chains));
 
   const mu = k.select(isFirst, ops.add(found, p.f(LOG_10)), reals.mu);

@@ -1,7 +1,7 @@
 /**
  * The writer of the kernels that adapt many chains together, between transitions: the buffers of the chains and of their warmup
- * by name, numbers in the dtype of energies, and sums over chains that lanes share. Step size, trajectory and metric are written
- * with it; `PooledWarmup` runs them.
+ * by name, numbers in the dtype of energies, and sums over chains that lanes share. Step size, trajectory and metric are
+ * written with it; `PooledWarmup` runs them.
  */
 import { type Kernel, KernelBuilder, type Value } from "../../../compiler/inline/kernel-language.js";
 import type { WritingContext } from "../../../runtime/backend.js";
@@ -98,7 +98,7 @@ export class PooledWriter {
     this.k.store(this.slots.get(buffer) as number, at, this.k.convert(this.typeOf(buffer), value), true);
   }
 
-  /** Where an element of a chain lies. */
+  /** The index of an element of a chain. */
   at(element: Value, chain: Value): Value {
     const { ops } = this;
     return ops.add(ops.mul(element, ops.i(this.options.chains)), chain);
@@ -112,7 +112,7 @@ export class PooledWriter {
     return this.load("reals", this.at(this.ops.i(REALS.indexOf(name)), chain));
   }
 
-  /** Where an element of a vector of a chain lies. */
+  /** The index of an element of a chain's vector. */
   vectorAt(name: (typeof VECTORS)[number], d: Value, chain: Value): Value {
     const { ops } = this;
     return this.at(ops.add(ops.i(VECTORS.indexOf(name) * this.options.dim), d), chain);
@@ -122,7 +122,7 @@ export class PooledWriter {
     return this.load("vectors", this.vectorAt(name, d, chain));
   }
 
-  /** Where a number of the warmup lies. */
+  /** The index of a number of the warmup. */
   pooledAt(name: (typeof POOLED_INTS)[number] | (typeof POOLED_REALS)[number]): Value {
     const all: readonly string[] = (POOLED_INTS as readonly string[]).includes(name) ? POOLED_INTS : POOLED_REALS;
     return this.ops.i(all.indexOf(name));

@@ -1,4 +1,4 @@
-/** How long a chain remembers: autocorrelations by lag, a line per chain or group. */
+/** The plot of autocorrelations by lag, a line per chain or group. */
 import { meanAutocovariance } from "../../diagnostics/autocovariance.js";
 import type { Chains } from "../../draws/draws.js";
 import { chainGroups } from "../chain-groups.js";

@@ -24,7 +24,7 @@ const MARGIN = { left: 56, bottom: 36 };
 /** Dots in a scatter, and divergences marked in it. */
 const [MOST_DOTS, MOST_MARKS] = [700, 300];
 
-/** How wide the grid of so many variables is. */
+/** The width of the grid for a number of variables. */
 export function pairsWidth(count: number): number {
   return MARGIN.left + count * (CELL + GAP);
 }

@@ -39,7 +39,10 @@ export function rankPlot(name: string, x: Chains): string {
   return svg({ title: `Rank histograms of ${name}`, width: WIDTH, height: HEIGHT }, rows.join("") + label);
 }
 
-/** How many draws of each group have ranks in each bin. Draws that cannot be ranked are left out. @internal for tests: numbers behind the plot */
+/**
+ * The number of draws of each group with ranks in each bin. Draws that cannot be ranked are left out.
+ * @internal for tests: numbers behind the plot
+ */
 export function rankCounts(x: Chains, firstChains: readonly number[]): Float64Array[] {
   const counts = firstChains.map(() => new Float64Array(BINS));
   const groupOf = Uint32Array.from({ length: x.chains }, (_, c) => firstChains.findLastIndex((first) => first <= c));

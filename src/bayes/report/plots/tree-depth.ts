@@ -1,4 +1,4 @@
-/** How deep the trajectories' trees were: a bar per depth, the share of transitions it has. */
+/** The plot of tree depths: a bar per depth, with its share of the transitions. */
 import { pathElement, plot, round, SMALL } from "../svg.js";
 
 export function treeDepthPlot(depths: Float64Array): string {

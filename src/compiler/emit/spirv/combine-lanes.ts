@@ -52,12 +52,76 @@ function withinSubgroup(f: FunctionBuilder, op: CombineOp, x: Value, type: IRTyp
   let total = x;
   for (let distance = 1; distance < count; distance *= 2) {
     const other = fromPartner(f, total, type, distance);
-    // Where the order matters (0 and -0 are equal but differ in bits) all lanes must combine in the same order.
+    // If the order matters (0 and -0 are equal but differ in bits), all lanes must combine in the same order.
     const isSecond = isSymmetric ? null : f.notEqual(f.and(lane, distance), 0);
     const [a, b] = isSecond ? [f.select(isSecond, other, total), f.select(isSecond, total, other)] : [total, other];
     total = binary(f, op, type, a, b);
   }
   return total;
+}
+
+/**
+ * Combines the values of the lanes before each one, in their order: by doubling distances inside subgroups, then over the
+ * totals of the subgroups before.
+ */
+export function combineBefore(
+  f: FunctionBuilder,
+  op: CombineOp,
+  [x, neutral]: readonly [Value, Value],
+  type: IRType,
+  lanes: Lanes,
+  memory: () => Ref,
+): Value {
+  const inSubgroup = Math.min(lanes.count, lanes.subgroupSize);
+  if (inSubgroup <= 1) return beforeThroughMemory(f, op, [x, neutral], type, lanes, memory());
+  const position = f.and(lanes.own, inSubgroup - 1);
+  const earlier = (value: Value, distance: number) => fromLaneOf(f, value, type, f.max(f.sub(position, distance), 0));
+  let upTo = x;
+  for (let distance = 1; distance < inSubgroup; distance *= 2) {
+    const both = binary(f, op, type, earlier(upTo, distance), upTo);
+    upTo = f.select(f.greaterEqual(position, distance), both, upTo);
+  }
+  const before = f.select(f.equal(position, 0), neutral, earlier(upTo, 1));
+  const subgroups = lanes.count / inSubgroup;
+  if (subgroups === 1) return before;
+  const place = memory();
+  const which = f.div(lanes.own, inSubgroup);
+  f.if(f.equal(position, inSubgroup - 1), () => place.store(which, upTo));
+  f.workgroupBarrier();
+  let total = neutral;
+  for (let i = 0; i < subgroups - 1; i++) {
+    total = f.select(f.greater(which, i), binary(f, op, type, total, place.load(i)), total);
+  }
+  return binary(f, op, type, total, before);
+}
+
+function beforeThroughMemory(
+  f: FunctionBuilder,
+  op: CombineOp,
+  [x, neutral]: readonly [Value, Value],
+  type: IRType,
+  { own, count }: Lanes,
+  memory: Ref,
+): Value {
+  memory.store(own, x);
+  let upTo = x;
+  for (let distance = 1; distance < count; distance *= 2) {
+    f.workgroupBarrier();
+    const earlier = memory.load(f.max(f.sub(own, distance), 0));
+    upTo = f.select(f.greaterEqual(own, distance), binary(f, op, type, earlier, upTo), upTo);
+    f.workgroupBarrier();
+    memory.store(own, upTo);
+  }
+  f.workgroupBarrier();
+  return f.select(f.equal(own, 0), neutral, memory.load(f.max(f.sub(own, 1), 0)));
+}
+
+function fromLaneOf(f: FunctionBuilder, x: Value, type: IRType, lane: Value): Value {
+  const isWide = type === "i64" || type === "u64" || type === "f64";
+  const from = f.bitcast(lane, f.module.u32);
+  if (!isWide) return f.subgroup.shuffle(x, from);
+  const words = f.bitcast(x, f.module.vec(f.module.u32, 2));
+  return f.bitcast(f.subgroup.shuffle(words, from), x.type);
 }
 
 /** 64-bit numbers are exchanged as two words: not every device can shuffle them whole. */

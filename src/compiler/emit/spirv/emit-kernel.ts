@@ -60,9 +60,9 @@ export const vectorsOf = (kernel: Kernel, atomicFloats: readonly IRType[]): Wide
 export function emitSpirv(kernel: Kernel, options: EmissionOptions = {}): Uint32Array {
   const { floatControls = {}, subgroupSize = 0, atomicFloats = [], maxLoopRounds = Infinity } = options;
   const m = new ModuleBuilder({ noContraction: true, floatControls });
-  if (kernel.fragments && kernel.subgroupSize !== subgroupSize) {
+  if (kernel.subgroupSize && kernel.subgroupSize !== subgroupSize) {
     throw new UnsupportedError(
-      `${kernel.name}: fragments of ${kernel.subgroupSize} lanes in subgroups of ${subgroupSize}`,
+      `${kernel.name}: written for subgroups of ${kernel.subgroupSize} lanes, not of ${subgroupSize}`,
     );
   }
   const fragmentsOf = declareFragments(m, kernel);

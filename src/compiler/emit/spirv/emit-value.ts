@@ -45,6 +45,7 @@ const UNARY: Readonly<Record<UnaryOp, (f: FunctionBuilder, a: Value) => Value>> 
   roundEven: (f, a) => f.roundEven(a),
   sqrt: (f, a) => f.sqrt(a),
   not: (f, a) => f.not(a),
+  popCount: (f, a) => f.bitCount(a),
 };
 
 const isOf = <Op extends IROp>(table: Readonly<Record<Op, unknown>>, op: IROp): op is Op => Object.hasOwn(table, op);
@@ -80,6 +81,10 @@ export function compute(
       return f.extract(f.bitcast(a, m.vec(m.u32, 2)), 0);
     case "fromWords":
       return f.bitcast(f.vector(b, a), m.f64);
+    case "exp2":
+      return f.exp2(a);
+    case "anyLane":
+      return f.subgroup.any(a);
     case "packHalves":
       return f.bitcast(f.vector(f.convert(a, m.f16), f.convert(b, m.f16)), m.u32);
     case "signExtend": {
@@ -89,6 +94,8 @@ export function compute(
     case "load":
     case "combineLanes":
     case "fromLane":
+    case "beforeLane":
+    case "matchLanes":
     case "constant":
     case "row":
     case "lane":

@@ -29,11 +29,12 @@ export class Fragments {
     this.registers = types.map((type, i) => f.variable(type, undefined, `m${i}`));
   }
 
-  /** Writes a statement. `arrays`: shared memory in vectors of words. */
+  /** Writes a statement. `arrays`: shared memory in vectors of words. `set`: keeps the value of a result. */
   write(
     statement: FragmentStatement,
     arrays: readonly { readonly place: Ref }[],
     get: (value: IRValue) => Value,
+    set: (result: IRValue, value: Value) => void,
   ): void {
     const { f, types, registers } = this;
     switch (statement.kind) {
@@ -62,6 +63,18 @@ export class Fragments {
         registers[to].store(f.add(registers[to].load(), registers[from].load()));
         break;
       }
+      case "getElements": {
+        const whole = registers[statement.fragment].load();
+        statement.results.forEach((result, at) => {
+          set(result, f.extract(whole, at));
+        });
+        break;
+      }
+      case "setElements":
+        statement.values.forEach((value, at) => {
+          registers[statement.fragment].store(at, get(value));
+        });
+        break;
     }
   }
 }

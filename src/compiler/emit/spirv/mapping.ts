@@ -33,9 +33,11 @@ export function mappingOf(kernel: Kernel, subgroupSize: number): Mapping {
 function needsBarriers(kernel: Kernel): boolean {
   let isFound = kernel.arrays.length > 0;
   walkStatements(kernel.body, (statement) => {
-    const isExchange = statement.kind === "let" && statement.value.op === "fromLane";
+    const isExchange =
+      statement.kind === "let" && (statement.value.op === "fromLane" || statement.value.op === "beforeLane");
     const isUneven = statement.kind === "branch" || (statement.kind === "loop" && statement.exit !== null);
-    if (statement.kind === "barrier" || isExchange || (isUneven && combines(statement))) isFound = true;
+    if (statement.kind === "barrier" || statement.kind === "ticket" || isExchange || (isUneven && combines(statement)))
+      isFound = true;
   });
   return isFound;
 }

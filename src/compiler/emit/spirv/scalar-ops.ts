@@ -51,6 +51,7 @@ export function spirvOps(f: FunctionBuilder, options: SpirvOpsOptions = {}): Sca
     shr: (a, distance) => f.shiftRight(a, distance),
     select: (condition, whenTrue, whenFalse) => f.select(condition, whenTrue, whenFalse),
     rarely: (condition, usual, compute) => f.if(condition, compute, () => usual),
+    either: (condition, whenTrue, whenFalse) => f.if(condition, whenTrue, whenFalse),
     bitcast: (to, value) => f.bitcast(value, types[to]),
     highWord: (x) => f.extract(words(x), 1),
     lowWord: (x) => f.extract(words(x), 0),

@@ -16,6 +16,8 @@ import { widthOf } from "./wide-accesses.js";
 export interface GpuDescription {
   /** A driver that runs on the CPU. */
   readonly isSoftware: boolean;
+  /** Its maker's family of GPUs, where tilings are known for it (tiles/families.ts). */
+  readonly family?: string;
   /** Multiprocessors, about. */
   readonly units: number;
   /** Most shared bytes and threads of a workgroup. */
@@ -25,6 +27,8 @@ export interface GpuDescription {
   readonly maxColumns: number;
   /** Lanes that can read from one another; 0 where they cannot. */
   readonly subgroupSize: number;
+  /** Lanes that can vote on a condition, where their number is known; 0 where they cannot, or it is not. */
+  readonly votingLanes: number;
   readonly floatControls: NonNullable<ModuleOptions["floatControls"]>;
   /** Float types with atomic addition. */
   readonly atomicFloats: readonly IRType[];
@@ -43,7 +47,7 @@ const SOFTWARE = { isCarelessOfZeros: true, maxLoopRounds: SOFTWARE_ROUNDS, maxU
 const HARDWARE = { isCarelessOfZeros: false, maxLoopRounds: undefined };
 
 function spirvProfile(gpu: GpuDescription): TargetProfile {
-  const { isSoftware, sharedBytes, maxThreads, units, subgroupSize, fragments } = gpu;
+  const { isSoftware, family, sharedBytes, maxThreads, units, subgroupSize, fragments } = gpu;
 
   return {
     ...gpuProfile,
@@ -56,13 +60,17 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
       sharedBytes,
       maxLanes: maxThreads,
       units,
+      ...(family !== undefined && { family }),
       ...(fragments.length > 0 && { matrices: { subgroupSize, shapes: fragments } }),
     },
+    // 4096 elements take 19 KiB of shared memory.
+    ...(!isSoftware && maxThreads >= 256 && { running: { lanes: 256, perLane: sharedBytes >= 24576 ? 16 : 8 } }),
     sort: {
       ...gpuProfile.sort,
       // Barriers again: tiles of a workgroup were four times as slow on a software driver as tiles of a thread.
       lanes: isSoftware ? 1 : gpuProfile.sort.lanes,
       sharedBytes,
+      ...(gpu.votingLanes > 0 && { subgroupSize: gpu.votingLanes }),
     },
   };
 }

@@ -84,7 +84,7 @@ function vectorPartOf(forms: LinearForms, kernel: Kernel, buffer: number, index:
   const { dtype, isUnaligned } = kernel.buffers[buffer];
   if (isUnaligned) return null;
   const width = widthOf(dtype);
-  // Where its gate is false, a load reads the first element, and the vector load reads the first vector.
+  // If its gate is false, a load reads the first element, and the vector load reads the first vector.
   const isGated = index.op === "select" && index.args[2].op === "constant" && Number(index.args[2].attribute) === 0;
   const { terms, constant } = forms.of(isGated ? index.args[1] : index);
   if (width === 1 || ![...terms.values()].every((factor) => factor % width === 0)) return null;

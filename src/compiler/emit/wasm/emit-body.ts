@@ -55,7 +55,7 @@ export class BodyEmitter {
     this.statements(this.kernel.body);
   }
 
-  /** Several times four rows. */
+  /** Several groups of four rows, one after another. */
   rowsInTurns(row: Value<"i32">): void {
     this.inTurns((turn) => this.rows(this.f.i32.add(row, turn * LANES), LANES));
   }
@@ -87,6 +87,9 @@ export class BodyEmitter {
         case "store":
           this.gated(statement.gate, (lane) => this.store(statement, lane));
           break;
+        case "ticket":
+        case "observe":
+          throw new Error(`emitWasm: ${this.kernel.name}: rows run one after another, so none can watch another`);
         case "atomic":
           if (this.kernel.lanes > 1) this.eachLane(statement.gate, (lane) => this.atomic(statement, lane));
           else this.gated(statement.gate, () => this.atomic(statement, 0));

@@ -151,6 +151,7 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
     case "roundEven":
     case "sqrt":
     case "not":
+    case "popCount":
       return unary(f, value.op, value.type, a);
     case "add":
     case "sub":
@@ -174,7 +175,11 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
     case "result":
     case "load":
     case "fromLane":
+    case "matchLanes":
+    case "beforeLane":
     case "packHalves":
+    case "exp2":
+    case "anyLane":
       throw new Error(`emitWasm: ${value.op} is not computed`);
   }
 }
@@ -221,7 +226,8 @@ function unary(f: FunctionBuilder, op: UnaryOp, type: IRType, a: Value): Value {
     if (type === "bool") return f.i32.eqz(a as Value<"i32">);
     return wasmType[type] === "i64" ? f.i64.xor(a as Value<"i64">, -1n) : f.i32.xor(a as Value<"i32">, -1);
   }
-  return f.opOf(wasmType[type], op === "roundEven" ? "nearest" : op, "", [a]);
+  const name = op === "roundEven" ? "nearest" : op === "popCount" ? "popcnt" : op;
+  return f.opOf(wasmType[type], name, "", [a]);
 }
 
 function convert(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value {

@@ -25,7 +25,7 @@ export function matrixQueryKernel(problem: AttentionProblem, tile: MatrixAttenti
   const { batch, heads, keyHeads, queries, keys, depth, width, dtype, params } = problem;
   const count = Math.ceil(queries / tile.rows);
   const name = `attention, gradient of q[${[batch, heads, queries, depth].join("×")}]`;
-  const { lanes } = matrixDemands(tile, problem);
+  const { lanes } = matrixDemands(tile, problem, "back");
   const k = new KernelBuilder(name, batch * heads * count, lanes, tile.subgroupSize);
   const i = (at: number) => k.constant("i32", at);
   const inputs = declareInputs(k, problem);
@@ -33,7 +33,7 @@ export function matrixQueryKernel(problem: AttentionProblem, tile: MatrixAttenti
   const out = k.buffer(dtype, true);
   const { member, head, first } = placeOf(k, count, tile.rows, heads, params.right < keys);
   const visibility = new Visibility(k, problem, inputs, member, head);
-  const tiles = new MatrixTiles(k, problem, tile);
+  const tiles = new MatrixTiles(k, problem, tile, "back");
   const start = firstRowOf(k, member, head, heads, queries);
   const keyStart = firstRowOf(k, member, keyHeadOf(k, head, problem), keyHeads, keys);
   const q = tiles.resident({ buffer: inputs.q, count: queries, width: depth }, start, first);
@@ -78,19 +78,20 @@ export function matrixKeyKernel(problem: AttentionProblem, tile: MatrixAttention
   const { batch, heads, keyHeads, queries, keys, depth, width, dtype, params } = problem;
   const count = Math.ceil(keys / tile.rows);
   const name = `attention, gradients of k and v[${[batch, keyHeads, keys, depth].join("×")}]`;
-  const { lanes } = matrixDemands(tile, problem);
+  const { lanes } = matrixDemands(tile, problem, "back");
   const k = new KernelBuilder(name, batch * keyHeads * count, lanes, tile.subgroupSize);
   const i = (at: number) => k.constant("i32", at);
   const inputs = declareInputs(k, problem);
   const rest = declareRest(k, problem);
   const [outOfKeys, outOfValues] = [k.buffer(dtype, true), k.buffer(dtype, true)];
   const { member, head: keyHead, first } = placeOf(k, count, tile.rows, keyHeads, false);
-  const tiles = new MatrixTiles(k, problem, tile);
+  const tiles = new MatrixTiles(k, problem, tile, "back");
   const start = firstRowOf(k, member, keyHead, keyHeads, keys);
   const key = tiles.resident({ buffer: inputs.k, count: keys, width: depth }, start, first);
   const value = tiles.resident({ buffer: inputs.v, count: keys, width }, start, first);
   const q = tiles.streamed({ buffer: inputs.q, count: queries, width: depth }, "first");
   const ct = tiles.streamed({ buffer: rest.ct, count: queries, width }, "second");
+  const rowNumbers = k.array("f32", 2 * tile.columns);
   const [ofKeys, ofValues] = [tiles.sums(depth), tiles.sums(width)];
   const rowAt = tiles.rows.map((row) => k.binary("add", first, row));
   const most = mostColumns(tile.rows, params.right, params.left, queries);
@@ -105,13 +106,13 @@ export function matrixKeyKernel(problem: AttentionProblem, tile: MatrixAttention
       k.barrier();
       q.keep(words.slice(0, q.wordCount));
       ct.keep(words.slice(q.wordCount));
-      keepRowNumbers(k, tiles, tile, [rest.logs, rest.delta], queryStart, firstQuery, queries);
+      keepRowNumbers(k, rowNumbers, tile, [rest.logs, rest.delta], queryStart, firstQuery, queries);
       k.barrier();
       const next = load(k.binary("add", firstQuery, i(tile.columns)));
       const place = { first, firstColumn: firstQuery, isTurned: true };
       const scores = scoresOf(k, tiles, tile, visibility, tiles.products(key, q), place);
       const products = tiles.products(value, ct);
-      putBothWeights(k, tiles, tile, scores, products, dtype);
+      putBothWeights(k, tiles, tile, rowNumbers, { scores, products, dtype });
       tiles.addWeighted(0, ofValues, ct);
       tiles.addWeighted(1, ofKeys, q);
       return next;
@@ -131,12 +132,11 @@ function putBothWeights(
   k: KernelBuilder,
   tiles: MatrixTiles,
   { columns }: MatrixAttentionTile,
-  scores: readonly (readonly Value[])[],
-  products: readonly (readonly Value[])[],
-  dtype: AttentionProblem["dtype"],
+  rowNumbers: number,
+  { scores, products, dtype }: { scores: Value[][]; products: Value[][]; dtype: AttentionProblem["dtype"] },
 ): void {
-  const logs = tiles.columnNumbers(tiles.exchange, 0);
-  const deltas = tiles.columnNumbers(tiles.exchange, columns);
+  const logs = tiles.columnNumbers(rowNumbers, 0);
+  const deltas = tiles.columnNumbers(rowNumbers, columns);
   const found = scores.map((row, r) => row.map((score, c) => weigh(k, score, logs[c], products[r][c], deltas[c])));
   k.barrier("subgroup");
   const weights = found.map((row) => row.map(({ weight }) => weight));
@@ -149,7 +149,7 @@ function putBothWeights(
 /** A logarithm, in units of log 2, and a sum for each query of the tile, where all lanes find them. */
 function keepRowNumbers(
   k: KernelBuilder,
-  { exchange }: MatrixTiles,
+  rowNumbers: number,
   { columns }: MatrixAttentionTile,
   buffers: readonly [logs: number, delta: number],
   start: Value,
@@ -163,7 +163,7 @@ function keepRowNumbers(
     const own = isThere ? k.select(isThere, column, i(0)) : column;
     const index = k.binary("add", start, k.binary("min", k.binary("add", first, own), i(count - 1)));
     const [log, delta] = buffers.map((buffer) => k.load(buffer, index, "f32"));
-    k.set(exchange, column, k.binary("mul", log, k.constant("f32", Math.LOG2E)), isThere);
-    k.set(exchange, k.binary("add", column, i(columns)), delta, isThere);
+    k.set(rowNumbers, column, k.binary("mul", log, k.constant("f32", Math.LOG2E)), isThere);
+    k.set(rowNumbers, k.binary("add", column, i(columns)), delta, isThere);
   }
 }

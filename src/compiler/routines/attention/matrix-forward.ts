@@ -1,24 +1,25 @@
 /**
  * Attention on matrix units (forward.ts says what is computed, matrix-tiles.ts how). Keys and values are loaded a tile ahead.
  *
- * Sums in fragments cannot be scaled where they are. They are scaled only when some row's largest score has grown by more than
- * GROWTH since they were last: until then weights are relative to an older maximum, and at most 2^GROWTH, as in
- * FlashAttention-4. Scores are in units of log 2: powers of two are cheap.
+ * Scores stay in the lanes that hold them as elements of fragments. Sums are scaled only when a score has grown by more than
+ * GROWTH beyond the largest of its row at the last scaling: until then weights are relative to that one, and at most 2^GROWTH,
+ * as in FlashAttention-4. So most tiles need no word between lanes but a vote. Scores are in units of log 2.
  */
 import type { ElementSettings } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { MatrixAttentionTile } from "../../target/tile-profile.js";
+import { FragmentLanes } from "./fragment-lanes.js";
 import { MatrixTiles, matrixDemands } from "./matrix-tiles.js";
-import { powerOfTwo, weightPair } from "./narrow-weights.js";
+import { weightPair } from "./narrow-weights.js";
 import { type AttentionProblem, declareInputs, Visibility } from "./problem.js";
 import { inverses, laneRows, storeLogs } from "./row-results.js";
 import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
 
-/** Growth of the largest score, in powers of two, up to which sums are not scaled. */
+/** Growth of a score, in powers of two, up to which sums are not scaled. */
 const GROWTH = 8;
-/** Numbers that a lane reads at once. */
-const VECTOR = 4;
+/** The largest score of a row before any was seen. Finite: scores of -inf less it are -inf, not NaN. */
+const BEFORE_ANY = -3e38;
 
 export function matrixForwardKernel(
   problem: AttentionProblem,
@@ -28,13 +29,14 @@ export function matrixForwardKernel(
   const { batch, heads, keyHeads, queries, keys, depth, width, params } = problem;
   const count = Math.ceil(queries / tile.rows);
   const name = `attention[${[batch, heads, queries, width].join("×")}]`;
-  const { lanes } = matrixDemands(tile, problem);
-  const k = new KernelBuilder(name, batch * heads * count, lanes, tile.subgroupSize);
+  const { lanes: workgroup } = matrixDemands(tile, problem, "forward");
+  const k = new KernelBuilder(name, batch * heads * count, workgroup, tile.subgroupSize);
   const inputs = declareInputs(k, problem);
   const [out, logs] = [k.buffer(problem.dtype, true), k.buffer("f32", true)];
   const { member, head, first } = placeOf(k, count, tile.rows, heads, params.right < keys);
   const visibility = new Visibility(k, problem, inputs, member, head);
-  const tiles = new MatrixTiles(k, problem, tile);
+  const tiles = new MatrixTiles(k, problem, tile, "forward");
+  const lanes = new FragmentLanes(k, tile.fragment, tiles.array, tiles.scratch);
   const start = firstRowOf(k, member, head, heads, queries);
   const keyStart = firstRowOf(k, member, keyHeadOf(k, head, problem), keyHeads, keys);
   const q = tiles.resident({ buffer: inputs.q, count: queries, width: depth }, start, first);
@@ -42,41 +44,49 @@ export function matrixForwardKernel(
   const value = tiles.streamed({ buffer: inputs.v, count: keys, width }, "second");
   const sums = tiles.sums(width);
 
-  const rowAt = tiles.rows.map((row) => k.binary("add", first, row));
+  const size = lanes.rows.length;
+  const own = k.binary("add", first, tiles.subgroupRow());
+  const rowAt = lanes.rows.map((row) => k.binary("add", own, row));
   const range = visibility.keysOf(first, tile.rows);
   const most = mostColumns(tile.rows, params.left, params.right, keys);
   const load = (at: Value) => [...key.load(keyStart, at), ...value.load(keyStart, at)];
-  const [zero, lowest] = [k.constant("f32", 0), k.constant("f32", -Infinity)];
   const begin = tileStart(k, range.from, tile.columns);
+  const [zero, lowest] = [k.constant("f32", 0), k.constant("f32", BEFORE_ANY)];
   const initial = [...rowAt.map(() => lowest), ...rowAt.map(() => zero), ...load(begin)];
   const state = walkOver(k, range, tile.columns, most, initial, (firstKey, carried) => {
-    const words = carried.slice(2 * rowAt.length);
+    const words = carried.slice(2 * size);
     k.barrier();
     key.keep(words.slice(0, key.wordCount));
     value.keep(words.slice(key.wordCount));
     k.barrier();
     const next = load(k.binary("add", firstKey, k.constant("i32", tile.columns)));
-    const products = tiles.products(q, key);
-    const scores = scoresOf(k, tiles, tile, visibility, products, { first, firstColumn: firstKey });
-    const { largest, factors } = raiseLargest(k, tiles, tile, scores, carried.slice(0, rowAt.length), sums);
-    const weights = scores.map((row, r) => {
-      const shift = k.select(k.compare("eq", largest[r], lowest), zero, largest[r]);
-      return row.map((x) => powerOfTwo(k, k.binary("sub", x, shift)));
-    });
-    const totals = weights.map((row, r) => {
-      const sum = row.reduce((a, b) => k.binary("add", a, b));
-      return k.mulAdd(carried[rowAt.length + r], factors[r], sum);
-    });
-    tiles.putWeights(0, weights, (low, high) => weightPair(k, problem.dtype, low, high));
+    tiles.multiply(q, key);
+    const scores = heldScores(k, tiles, tile, lanes, visibility, { rowAt, first, firstKey });
+    const before = { largest: carried.slice(0, size), totals: carried.slice(size, 2 * size) };
+    const { largest, totals: scaled } = raiseLargest(k, lanes, scores, before, sums);
+    const weights = scores.map((fragment) =>
+      fragment.map((x, at) => k.exp2(k.binary("sub", x, largest[lanes.rowOf(at)]))),
+    );
+    const totals = overElements(lanes, weights).map((own, row) =>
+      own.reduce((sum, weight) => k.binary("add", sum, weight), scaled[row]),
+    );
+    putWeights(k, tiles, tile, lanes, weights);
     k.barrier("subgroup");
     tiles.addWeighted(0, sums, value);
     return [...largest, ...totals, ...next];
   });
-  const totals = tiles.overRow("add", state.slice(rowAt.length, 2 * rowAt.length));
-  const rows = laneRows(k, rowAt, start, queries);
-  tiles.storeSums(sums, { buffer: out, width }, rows, inverses(k, settings, totals, params.emptyRow));
-  const largest = state.slice(0, rowAt.length).map((x) => k.binary("mul", x, k.constant("f32", Math.LN2)));
-  storeLogs(k, settings, logs, rows, { largest, totals, isOne: k.compare("eq", tiles.aside, k.constant("i32", 0)) });
+  const largest = state.slice(0, size);
+  const totals = lanes.overRows("add", state.slice(size, 2 * size));
+  storeHeld(k, sums, lanes, inverses(k, settings, totals, params.emptyRow), {
+    ...{ buffer: out, width, columns: tile.fragment.columns, rows: laneRows(k, rowAt, start, queries) },
+  });
+  const [highest, sum] = [lanes.storedRows(largest), lanes.storedRows(totals)];
+  const ownRows = highest.map(({ row }) => k.binary("add", own, row));
+  storeLogs(k, settings, logs, laneRows(k, ownRows, start, queries), {
+    largest: highest.map(({ value: x }) => k.binary("mul", x, k.constant("f32", Math.LN2))),
+    totals: sum.map(({ value: x }) => x),
+    isOne: lanes.isFirst ?? k.constant("bool", true),
+  });
   return k.finish();
 }
 
@@ -105,39 +115,101 @@ export function scoresOf(
   return rowAt.map((_, r) => values.slice(r * perRow, (r + 1) * perRow));
 }
 
-/** The maximum that weights are relative to, and the factors of what was summed before. Scales the sums where it rises far. */
+/** The scores that the lane holds, in units of log 2: for each fragment, those of its elements. */
+function heldScores(
+  k: KernelBuilder,
+  { scores }: MatrixTiles,
+  { rows, columns, fragment }: MatrixAttentionTile,
+  lanes: FragmentLanes,
+  visibility: Visibility,
+  { rowAt, first, firstKey }: { rowAt: readonly Value[]; first: Value; firstKey: Value },
+): Value[][] {
+  const size = lanes.columns.length;
+  const columnAt = lanes.columns.map((column) => k.binary("add", firstKey, column));
+  const keyOf = (at: number) =>
+    k.binary("add", columnAt[at % size], k.constant("i32", Math.floor(at / size) * fragment.columns));
+  const sides = [
+    { first, count: rows, at: (at: number) => rowAt[lanes.rowOf(at % size)] },
+    { first: firstKey, count: columns, at: keyOf },
+  ] as const;
+  const products = scores.flatMap((sum) => k.getElements(sum));
+  const values = visibility.scores(products, sides, Math.LOG2E);
+  return scores.map((_, at) => values.slice(at * size, (at + 1) * size));
+}
+
+/** The elements of fragments in each row that the lane holds a part of. */
+function overElements(lanes: FragmentLanes, fragments: readonly (readonly Value[])[]): Value[][] {
+  return lanes.rows.map((_, row) => fragments.flatMap((values) => values.filter((_x, at) => lanes.rowOf(at) === row)));
+}
+
+/** What weights are relative to, and the totals of weights so far. Where a score has grown far, sums and totals are scaled. */
 function raiseLargest(
   k: KernelBuilder,
-  tiles: MatrixTiles,
-  tile: MatrixAttentionTile,
+  lanes: FragmentLanes,
   scores: readonly (readonly Value[])[],
-  before: readonly Value[],
+  { largest: before, totals }: { readonly largest: readonly Value[]; readonly totals: readonly Value[] },
   sums: readonly number[],
 ) {
-  const [zero, lowest] = [k.constant("f32", 0), k.constant("f32", -Infinity)];
-  const own = scores.map((row) => row.reduce((a, b) => k.binary("max", a, b)));
-  const now = tiles.overRow("max", own).map((x, r) => k.binary("max", x, before[r]));
-  const isFirst = before.map((x) => k.compare("eq", x, lowest));
-  const growth = now
-    .map((x, r) => k.select(isFirst[r], zero, k.binary("sub", x, before[r])))
-    .reduce((a, b) => k.binary("max", a, b));
-  k.barrier("subgroup");
-  k.set(tiles.exchange, k.lane, growth);
-  k.barrier("subgroup");
-  const all = Array.from({ length: tile.subgroupSize / VECTOR }, (_, at) =>
-    k.getMany(tiles.exchange, k.binary("add", tiles.firstLane, k.constant("i32", at * VECTOR)), VECTOR),
-  ).flat();
-  const most = all.reduce((a, b) => k.binary("max", a, b));
-  const isFar = k.compare("gt", most, k.constant("f32", GROWTH));
-  const largest = now.map((x, r) => k.select(k.binary("or", isFar, isFirst[r]), x, before[r]));
-  const factors = k.when(
+  const highest = overElements(lanes, scores).map((own) => own.reduce((a, b) => k.binary("max", a, b)));
+  const growth = highest.map((x, at) => k.binary("sub", x, before[at])).reduce((a, b) => k.binary("max", a, b));
+  const isFar = k.anyLane(k.compare("gt", growth, k.constant("f32", GROWTH)));
+  const results = k.when(
     isFar,
     () => {
-      const made = now.map((x, r) => k.select(isFirst[r], zero, powerOfTwo(k, k.binary("sub", before[r], x))));
-      tiles.scaleSums(sums, made);
-      return made;
+      const now = lanes.overRows("max", highest).map((x, at) => k.binary("max", x, before[at]));
+      const factors = now.map((x, at) => k.exp2(k.binary("sub", before[at], x)));
+      for (const sum of sums) {
+        k.setElements(
+          sum,
+          k.getElements(sum).map((x, at) => k.binary("mul", x, factors[lanes.rowOf(at)])),
+        );
+      }
+      return [...now, ...totals.map((total, at) => k.binary("mul", total, factors[at]))];
     },
-    () => now.map(() => k.constant("f32", 1)),
+    () => [...before, ...totals],
   );
-  return { largest, factors };
+  return { largest: results.slice(0, before.length), totals: results.slice(before.length) };
+}
+
+/** Puts weights where the subgroup loads them as operands. Lanes without pairs first exchange them for rows. */
+function putWeights(
+  k: KernelBuilder,
+  tiles: MatrixTiles,
+  { fragment }: MatrixAttentionTile,
+  lanes: FragmentLanes,
+  weights: readonly (readonly Value[])[],
+): void {
+  const pair = (low: Value, high: Value) => weightPair(k, fragment.operand, low, high);
+  if (fragment.pairs) {
+    // The operands of the tile before are read by then.
+    k.barrier("subgroup");
+    tiles.putPairs(weights, lanes, pair);
+    return;
+  }
+  weights.forEach((values, at) => {
+    k.setElements(tiles.scores[at], values);
+  });
+  const byRows = tiles.scoresByRows();
+  k.barrier("subgroup");
+  tiles.putWeights(0, byRows, pair);
+}
+
+/** Stores sums that lanes hold, times a factor for each element. */
+function storeHeld(
+  k: KernelBuilder,
+  sums: readonly number[],
+  lanes: FragmentLanes,
+  factors: readonly Value[],
+  out: { buffer: number; width: number; columns: number; rows: ReturnType<typeof laneRows> },
+): void {
+  const i = (value: number) => k.constant("i32", value);
+  sums.forEach((sum, which) => {
+    k.getElements(sum).forEach((x, at) => {
+      const column = k.binary("add", lanes.columns[at], i(which * out.columns));
+      const row = lanes.rowOf(at);
+      const index = k.binary("add", k.binary("mul", out.rows.index[row], i(out.width)), column);
+      const gate = k.binary("and", out.rows.isThere[row], k.compare("lt", column, i(out.width)));
+      k.store(out.buffer, index, k.binary("mul", x, factors[row]), false, gate);
+    });
+  });
 }

@@ -6,6 +6,7 @@
 import type { FragmentPlace, Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { MatrixAttentionTile } from "../../target/tile-profile.js";
+import { type FragmentLanes, laneWords, sumFragment } from "./fragment-lanes.js";
 import { MatrixRows, UNIT, wordPitch } from "./matrix-rows.js";
 import type { AttentionProblem } from "./problem.js";
 import type { LaneRows } from "./row-results.js";
@@ -16,22 +17,29 @@ const VECTOR = 4;
 
 const whole = (extent: number, step: number): number => Math.ceil(extent / step) * step;
 
+/** The forward kernel leaves scores in the lanes that hold them (fragment-lanes.ts); the others move them to lanes by rows. */
+type Pass = "forward" | "back";
+
 /**
- * The layout of the shared memory, in words: streamed rows of `depth` and of `width` numbers, and the scores of each subgroup.
- * Rows that stay pass through it first.
+ * The layout of the shared memory, in words: streamed rows of `depth` and of `width` numbers, and memory of each subgroup for
+ * its scores and weights. Rows that stay pass through it first.
  */
-function layoutOf({ rows, columns, fragment }: MatrixAttentionTile, depth: number, width: number) {
+function layoutOf({ rows, columns, fragment }: MatrixAttentionTile, depth: number, width: number, pass: Pass) {
   const step = Math.max(fragment.depth, fragment.columns);
   const [d, e] = [whole(depth, step), whole(width, step)];
   const second = columns * wordPitch(d);
-  const scores = second + columns * wordPitch(e);
+  const scratch = second + columns * wordPitch(e);
   const scorePitch = columns + 2 * VECTOR;
+  const isInPlace = pass === "forward" && fragment.pairs === true;
+  const weights = fragment.rows * wordPitch(columns);
+  const perSubgroup = isInPlace ? Math.max(weights, laneWords(fragment)) : fragment.rows * scorePitch;
   const residentWords = rows * Math.max(wordPitch(d), wordPitch(e));
-  return { d, e, second, scores, scorePitch, words: Math.max(scores + rows * scorePitch, residentWords) };
+  const words = Math.max(scratch + (rows / fragment.rows) * perSubgroup, residentWords);
+  return { d, e, second, scratch, scorePitch, perSubgroup, words };
 }
 
 /** Whether a tile can compute an attention, and its lanes and bytes of shared memory. */
-export function matrixDemands(tile: MatrixAttentionTile, { depth, width, dtype }: AttentionProblem) {
+export function matrixDemands(tile: MatrixAttentionTile, { depth, width, dtype }: AttentionProblem, pass: Pass) {
   const { rows, columns, fragment, subgroupSize } = tile;
   const lanes = (rows / fragment.rows) * subgroupSize;
   const sharing = Math.max(1, subgroupSize / fragment.rows);
@@ -42,25 +50,22 @@ export function matrixDemands(tile: MatrixAttentionTile, { depth, width, dtype }
     columns % fragment.depth === 0 &&
     columns % (UNIT * sharing) === 0 &&
     fragment.operand === dtype;
-  const numbers = Math.max(lanes * Math.max(1, fragment.rows / subgroupSize), 2 * columns);
-  return { isDivided, lanes, bytes: 4 * (layoutOf(tile, depth, width).words + numbers) };
+  const numbers = pass === "back" ? 2 * columns : 0;
+  return { isDivided, lanes, bytes: 4 * (layoutOf(tile, depth, width, pass).words + numbers) };
 }
 
 export class MatrixTiles {
   private readonly layout: ReturnType<typeof layoutOf>;
-  private readonly array: number;
-  /** Numbers that lanes tell one another. */
-  readonly exchange: number;
-  /** The subgroup's memory of scores: its first word. */
-  private readonly scratch: Value;
+  readonly array: number;
+  /** The subgroup's memory for scores and weights: its first word. */
+  readonly scratch: Value;
   /** The lane's rows in the tile, the number of lanes that share each, and the lane among them. */
   readonly rows: readonly Value[];
   private readonly rowsInSubgroup: readonly Value[];
   readonly sharing: number;
   readonly aside: Value;
-  /** The first lane of the subgroup. */
-  readonly firstLane: Value;
-  private readonly scores: readonly number[];
+  /** The products of resident and streamed rows. */
+  readonly scores: readonly number[];
   private readonly left: number;
   private readonly right: number;
 
@@ -68,14 +73,14 @@ export class MatrixTiles {
     private readonly k: KernelBuilder,
     problem: AttentionProblem,
     private readonly tile: MatrixAttentionTile,
+    pass: Pass,
   ) {
     const { fragment, subgroupSize, columns } = tile;
     const i = (value: number) => k.constant("i32", value);
-    this.layout = layoutOf(tile, problem.depth, problem.width);
+    this.layout = layoutOf(tile, problem.depth, problem.width, pass);
     this.sharing = Math.max(1, subgroupSize / fragment.rows);
     const perLane = Math.max(1, fragment.rows / subgroupSize);
     this.array = k.array("u32", this.layout.words);
-    this.exchange = k.array("f32", Math.max(k.lanes * perLane, 2 * columns));
     const subgroup = k.binary("idiv", k.lane, i(subgroupSize));
     const inSubgroup = k.binary("irem", k.lane, i(subgroupSize));
     const row = k.binary("idiv", inSubgroup, i(this.sharing));
@@ -84,25 +89,19 @@ export class MatrixTiles {
     );
     this.rows = this.rowsInSubgroup.map((at) => k.binary("add", at, this.subgroupRow()));
     this.aside = k.binary("irem", inSubgroup, i(this.sharing));
-    this.firstLane = k.binary("mul", subgroup, i(subgroupSize));
-    const ownScores = k.binary("mul", subgroup, i(fragment.rows * this.layout.scorePitch));
-    this.scratch = k.binary("add", ownScores, i(this.layout.scores));
-    this.scores = Array.from({ length: columns / fragment.columns }, () => this.sumFragment());
+    const before = k.binary("mul", subgroup, i(this.layout.perSubgroup));
+    this.scratch = k.binary("add", before, i(this.layout.scratch));
+    this.scores = Array.from({ length: columns / fragment.columns }, () => sumFragment(k, fragment));
     const { operand: dtype, rows, depth, columns: aside } = fragment;
     this.left = k.fragment({ use: "left", dtype, rows, columns: depth });
     this.right = k.fragment({ use: "right", dtype, rows: depth, columns: aside });
   }
 
   /** The first row of the subgroup in the tile. */
-  private subgroupRow(): Value {
+  subgroupRow(): Value {
     const { k, tile } = this;
     const subgroup = k.binary("idiv", k.lane, k.constant("i32", tile.subgroupSize));
     return k.binary("mul", subgroup, k.constant("i32", tile.fragment.rows));
-  }
-
-  private sumFragment(): number {
-    const { rows, columns } = this.tile.fragment;
-    return this.k.fragment({ use: "sum", dtype: "f32", rows, columns });
   }
 
   /** Rows that stay, as fragments: those of the subgroup, from `first` on. All lanes meet before and after. */
@@ -131,14 +130,16 @@ export class MatrixTiles {
   /** Fragments for sums over rows of so many numbers, with zeros in them. */
   sums(width: number): readonly number[] {
     const { depth, columns } = this.tile.fragment;
-    const made = Array.from({ length: whole(width, Math.max(depth, columns)) / columns }, () => this.sumFragment());
+    const made = Array.from({ length: whole(width, Math.max(depth, columns)) / columns }, () =>
+      sumFragment(this.k, this.tile.fragment),
+    );
     for (const sum of made) this.k.fillFragment(sum, 0);
     return made;
   }
 
-  /** The products of resident and streamed rows, row by row of the lane, in the order of `columns`. */
-  products(resident: readonly number[], streamed: MatrixRows): Value[][] {
-    const { k, tile, scores, right, array, layout } = this;
+  /** Multiplies resident and streamed rows; the products are in the fragments of `scores`. */
+  multiply(resident: readonly number[], streamed: MatrixRows): void {
+    const { k, tile, scores, right } = this;
     const { fragment } = tile;
     const i = (value: number) => k.constant("i32", value);
     scores.forEach((sum, at) => {
@@ -148,6 +149,19 @@ export class MatrixTiles {
         k.multiplyFragments(own, right, sum);
       });
     });
+  }
+
+  /** The products of resident and streamed rows, row by row of the lane, in the order of `columns`. */
+  products(resident: readonly number[], streamed: MatrixRows): Value[][] {
+    this.multiply(resident, streamed);
+    return this.scoresByRows();
+  }
+
+  /** Moves scores to lanes, each of which gets columns of its rows. */
+  scoresByRows(): Value[][] {
+    const { k, tile, scores, array, layout } = this;
+    const { fragment } = tile;
+    const i = (value: number) => k.constant("i32", value);
     k.barrier("subgroup");
     scores.forEach((sum, at) => {
       k.storeFragment(sum, this.scorePlace(at * fragment.columns));
@@ -193,22 +207,6 @@ export class MatrixTiles {
     });
   }
 
-  /** A value for each of the lane's rows, combined over the lanes that share the row. */
-  overRow(op: "max" | "add", values: readonly Value[]): Value[] {
-    const { k, exchange, sharing, aside } = this;
-    if (sharing === 1) return [...values];
-    // Lanes share a row only where they have one each.
-    const [own] = values;
-    k.barrier("subgroup");
-    k.set(exchange, k.lane, own);
-    k.barrier("subgroup");
-    const first = k.binary("sub", k.lane, aside);
-    const parts = Array.from({ length: sharing }, (_, at) =>
-      k.get(exchange, k.binary("add", first, k.constant("i32", at))),
-    );
-    return [parts.reduce((a, b) => k.binary(op, a, b))];
-  }
-
   /** Keeps weights, as pairs in words, in place 0 or 1 of the subgroup's memory, where the scores were. */
   putWeights(place: 0 | 1, weights: readonly (readonly Value[])[], pair: (low: Value, high: Value) => Value): void {
     const { k, tile, array } = this;
@@ -229,6 +227,26 @@ export class MatrixTiles {
     return k.binary("add", this.scratch, k.constant("i32", place * tile.fragment.rows * wordPitch(tile.columns)));
   }
 
+  /** Keeps weights in place 0, as the forward kernel's lanes have them: for each fragment of scores, pairs of neighbours. */
+  putPairs(
+    weights: readonly (readonly Value[])[],
+    lanes: FragmentLanes,
+    pair: (low: Value, high: Value) => Value,
+  ): void {
+    const { k, tile } = this;
+    const i = (value: number) => k.constant("i32", value);
+    for (const [which, row] of lanes.rows.entries()) {
+      const at = which * lanes.perRow;
+      const line = k.binary("mul", row, i(wordPitch(tile.columns)));
+      const inRow = k.binary("shr", k.bitcast("u32", lanes.columns[at]), k.constant("u32", 1));
+      const first = k.binary("add", k.binary("add", this.weightStart(0), line), k.bitcast("i32", inRow));
+      weights.forEach((fragment, aside) => {
+        const place = k.binary("add", first, i((aside * tile.fragment.columns) / 2));
+        k.set(this.array, place, pair(fragment[at], fragment[at + 1]));
+      });
+    }
+  }
+
   /** Adds weights times streamed rows to sums. */
   addWeighted(place: 0 | 1, sums: readonly number[], streamed: MatrixRows): void {
     const { k, tile, left, right, array } = this;
@@ -242,20 +260,6 @@ export class MatrixTiles {
         k.multiplyFragments(left, right, sum);
       });
     }
-  }
-
-  /** Multiplies each row of sums by a factor. */
-  scaleSums(sums: readonly number[], factors: readonly Value[]): void {
-    const { k } = this;
-    this.throughScratch(sums, (fragments, vectors) => {
-      for (const { at, row, words } of vectors()) {
-        const scaled = words.map((word) => k.bitcast("u32", k.binary("mul", k.bitcast("f32", word), factors[row])));
-        k.setMany(this.array, at, scaled);
-      }
-      k.barrier("subgroup");
-      for (const { fragment, place } of fragments) k.loadFragment(fragment, place);
-    });
-    k.barrier("subgroup");
   }
 
   /** Stores sums times a factor for each row as rows of a buffer. */

@@ -16,14 +16,16 @@ export interface TileForm<O extends Operand> {
 /** Rows in memory, those of one head after those of another: queries, keys, values or cotangents. */
 export interface Rows {
   readonly buffer: number;
-  /** How many a head has, and the numbers of each. */
+  /** Rows of a head, and the numbers of each row. */
   readonly count: number;
   readonly width: number;
 }
 
 /** An operand whose rows are at hand. */
 export interface Operand {
-  /** Makes the rows from `first` on available; rows beyond the last are that one again. `start`: the number of the head's first. */
+  /**
+   * Makes the rows from `first` on available; rows beyond the last are that one again. `start`: the number of the head's first.
+   */
   load(start: Value, first: Value): void;
 }
 

@@ -75,3 +75,29 @@ test("a product is one multiplication with the sum as its third operand; sums ar
   );
   assert.equal(operandsOf(text, "OpFAdd").filter(([of]) => of === type).length, 1);
 });
+
+test("elements are extracted and stored one by one; a vote and a power of two are the device's own", () => {
+  const k = new KernelBuilder("elements", 1, 32, 32);
+  const out = k.buffer("f32", true);
+  const sum = k.fragment({ use: "sum", dtype: "f32", rows: 16, columns: 16 });
+  k.fillFragment(sum, 3);
+  const held = k.getElements(sum);
+  assert.equal(held.length, 8);
+  k.setElements(
+    sum,
+    held.map((x) => k.exp2(x)),
+  );
+  const isLarge = k.anyLane(k.compare("gt", held[0]!, k.constant("f32", 2)));
+  k.store(out, k.lane, k.select(isLarge, k.getElements(sum)[7]!, held[1]!), false);
+  const text = disassemble(emitSpirv(k.finish(), { subgroupSize: 32 }));
+  assert.deepEqual(
+    operandsOf(text, "OpCompositeExtract")
+      .filter(([, from]) => text.includes(`${from} = OpLoad`) && text.match(new RegExp(`${from} = OpLoad \\S+ %m0\\b`)))
+      .map((operands) => Number(operands[2])),
+    [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7],
+  );
+  assert.equal(operandsOf(text, "OpAccessChain").filter(([, of]) => of === "%m0").length, 8);
+  assert.equal([...text.matchAll(/OpExtInst .* Exp2/g)].length, 8);
+  assert.equal(operandsOf(text, "OpGroupNonUniformAny").length, 1);
+  assert.match(text, /OpCapability GroupNonUniformVote/);
+});

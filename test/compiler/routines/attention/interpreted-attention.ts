@@ -57,9 +57,10 @@ export const matrixTile = (
   subgroupSize: number,
   rows = 32,
   columns = 32,
+  pairs = false,
 ): MatrixAttentionTile => ({
   ...{ kind: "matrix", rows, columns, subgroupSize },
-  fragment: { operand, rows: 16, columns: 16, depth: 16 },
+  fragment: { operand, rows: 16, columns: 16, depth: 16, pairs },
 });
 
 const shapes: AttentionShapes = { batch: 1, heads: [2, 1], tokens: [20, 45], widths: [16, 24] };

@@ -19,10 +19,16 @@ for (const [title, trials] of Object.entries(MATRIX_TRIALS)) {
   test(title, () => {
     for (const [tile, trial] of trials) check(tile, trial);
   });
+
+  test(`${title}; on a device whose lanes hold pairs`, () => {
+    for (const [tile, trial] of trials) check({ ...tile, fragment: { ...tile.fragment, pairs: true } }, trial);
+  });
 }
 
 test("sums are scaled when the largest score grows far, and left alone while it grows a little", () => {
-  for (const step of [1, 8, 64]) check(matrixTile("f16", 32, 16), risingTrial(step));
+  for (const step of [1, 8, 64]) {
+    for (const pairs of [false, true]) check(matrixTile("f16", 32, 16, 32, pairs), risingTrial(step));
+  }
 });
 
 test("a tile starts at a multiple of its columns", () => {

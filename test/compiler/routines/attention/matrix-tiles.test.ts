@@ -18,8 +18,8 @@ const tileOf = (rows: number, columns: number, subgroupSize: number): MatrixAtte
 const forms = [tileOf(64, 64, 32), tileOf(64, 32, 32), tileOf(32, 32, 8), tileOf(16, 32, 64), tileOf(32, 64, 16)];
 
 test("a subgroup has the rows of a fragment", () => {
-  assert.equal(matrixDemands(tileOf(64, 64, 32), problem(64)).lanes, 128);
-  assert.equal(matrixDemands(tileOf(32, 32, 8), problem(64)).lanes, 16);
+  assert.equal(matrixDemands(tileOf(64, 64, 32), problem(64), "back").lanes, 128);
+  assert.equal(matrixDemands(tileOf(32, 32, 8), problem(64), "forward").lanes, 16);
 });
 
 test("the bytes it demands are those of the arrays it declares", () => {
@@ -30,9 +30,9 @@ test("the bytes it demands are those of the arrays it declares", () => {
       [72, 24],
       [16, 128],
     ] as const) {
-      const { lanes, bytes } = matrixDemands(tile, problem(depth, width));
+      const { lanes, bytes } = matrixDemands(tile, problem(depth, width), "forward");
       const k = new KernelBuilder("tiles", 1, lanes, tile.subgroupSize);
-      new MatrixTiles(k, problem(depth, width), tile);
+      new MatrixTiles(k, problem(depth, width), tile, "forward");
       const taken = k.finish().arrays.reduce((sum, { size }) => sum + 4 * size, 0);
       assert.equal(bytes, taken, `${tile.rows}×${tile.columns} of ${tile.subgroupSize}, ${depth} and ${width}`);
     }
@@ -40,7 +40,7 @@ test("the bytes it demands are those of the arrays it declares", () => {
 });
 
 test("rows of whole units, columns that fragments and lanes divide, and the fragments' dtype", () => {
-  const isDivided = (tile: MatrixAttentionTile, own: AttentionProblem) => matrixDemands(tile, own).isDivided;
+  const isDivided = (tile: MatrixAttentionTile, own: AttentionProblem) => matrixDemands(tile, own, "forward").isDivided;
   const tile = tileOf(64, 64, 32);
   assert.ok(isDivided(tile, problem(64)));
   assert.ok(isDivided(tile, problem(8)));
@@ -53,10 +53,10 @@ test("rows of whole units, columns that fragments and lanes divide, and the frag
 
 test("lanes have every score of the tile between them, each once", () => {
   for (const tile of forms) {
-    const { lanes } = matrixDemands(tile, problem(16));
+    const { lanes } = matrixDemands(tile, problem(16), "back");
     const k = new KernelBuilder("tiles", 1, lanes, tile.subgroupSize);
     const out = k.buffer("i32", true);
-    const tiles = new MatrixTiles(k, problem(16), tile);
+    const tiles = new MatrixTiles(k, problem(16), tile, "back");
     const each = tiles.rows.flatMap((row) => tiles.columns().map((column) => [row, column] as const));
     const places = each.map(([row, column]) =>
       k.binary("add", k.binary("mul", row, k.constant("i32", tile.columns)), column),

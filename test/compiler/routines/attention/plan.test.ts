@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   ATTENTION_TILES,
+  type AttentionPass,
   isExpandedAttention,
   planAttention,
 } from "../../../../src/compiler/routines/attention/plan.js";
@@ -100,15 +101,20 @@ test("tiles shrink with shared memory, lanes and the width of rows; doubles take
 });
 
 test("matrix units take the largest tile that their memory holds, and only dtypes that they multiply", () => {
-  const columnsOf = (sharedBytes: number, dtype: DType = "bf16", width = 64) => {
-    const tile = planAttention(problemOf(node({ dtype, width })), { ...gpu, sharedBytes, matrices }, "forward");
-    return tile?.kind === "matrix" ? tile.columns : tile?.kind;
+  const tileOf = (sharedBytes: number, dtype: DType = "bf16", width = 64, pass: AttentionPass = "forward") => {
+    const tile = planAttention(problemOf(node({ dtype, width })), { ...gpu, sharedBytes, matrices }, pass);
+    return tile?.kind === "matrix" ? `${tile.rows}×${tile.columns}` : tile?.kind;
   };
-  assert.equal(columnsOf(49152), 64);
-  const [large, small] = [64, 32].map((columns) => {
-    for (let bytes = 1024; ; bytes += 1024) if (columnsOf(bytes) === columns) return bytes;
-  }) as [number, number];
-  assert.ok(small < large, `${small} ${large}`);
-  assert.equal(columnsOf(49152, "f16"), "shared");
-  assert.equal(columnsOf(49152, "bf16", 60), "shared");
+  for (const [pass, first, second] of [
+    ["forward", "64×32", "32×32"],
+    ["keys", "64×64", "64×32"],
+  ] as const) {
+    assert.equal(tileOf(49152, "bf16", 64, pass), first);
+    const [large, small] = [first, second].map((tile) => {
+      for (let bytes = 1024; ; bytes += 512) if (tileOf(bytes, "bf16", 64, pass) === tile) return bytes;
+    }) as [number, number];
+    assert.ok(small < large, `${small} ${large}`);
+  }
+  assert.equal(tileOf(49152, "f16"), "shared");
+  assert.equal(tileOf(49152, "bf16", 60), "shared");
 });

@@ -1,0 +1,46 @@
+/**
+ * What is known of families of devices: the constants of estimated times, and the tilings that were measured to be better than
+ * the rule's. `family` of a device's tile profile names its row; a device of an unknown family is estimated with NVIDIA's
+ * constants, because the ratios between shapes are similar, and has no measured tilings.
+ */
+
+/** Constants of the estimates in workgroup-cost.ts. */
+export interface FamilyCosts {
+  /** Multiply-adds per cycle of a multiprocessor: of 4-byte numbers, and of 2-byte numbers on its matrix units. */
+  readonly perCycle: number;
+  readonly matrixPerCycle: number;
+  /** Least cycles of a step: memory, barriers. */
+  readonly latency: number;
+  /** A last wave that is not full costs at least this share of a full one: workgroups do not all end at once. */
+  readonly raggedWave: number;
+  /** Cycles for adding the parts of a split summation: one more kernel, and its memory. */
+  readonly splitCycles: number;
+  readonly bytesPerCycle: number;
+  /** Slowdown where the last part is shorter than the others: every load tests for its end. */
+  readonly raggedPart: number;
+}
+
+interface Family {
+  readonly costs: FamilyCosts;
+  /** Tilings by class of product (`shapeClass`), as `describeTiling` writes them. */
+  readonly tilings: Readonly<Record<string, string>>;
+}
+
+/** As measured on an H200 (Hopper, 132 multiprocessors). */
+const nvidia: Family = {
+  costs: {
+    perCycle: 128,
+    matrixPerCycle: 1133,
+    latency: 600,
+    raggedWave: 0.6,
+    splitCycles: 9000,
+    bytesPerCycle: 2000,
+    raggedPart: 1.25,
+  },
+  tilings: {},
+};
+
+const FAMILIES: Readonly<Record<string, Family>> = { nvidia };
+
+export const familyOf = (name: string | undefined): Family =>
+  FAMILIES[name ?? ""] ?? { costs: nvidia.costs, tilings: {} };

@@ -1,0 +1,103 @@
+/** Candidates for products in shared memory: tiles of plain lanes (shared-product.ts). */
+import type { SharedTile, TileProfile } from "../target/tile-profile.js";
+import { familyOf } from "./families.js";
+import { type Candidate, type ProductShape, wideBytes } from "./product-shape.js";
+import { candidatesIn, type TileVariant } from "./workgroup-cost.js";
+
+type SharedVariant = TileVariant<SharedTile>;
+
+export const lanesOf = ({ rows, columns, perLane }: SharedTile): number => (rows / perLane[0]) * (columns / perLane[1]);
+
+/** Elements from one row of a tile to the next: a multiple of a vector, and rows begin in different banks. */
+export const pitchOf = (extent: number): number => extent + 4;
+
+/** @internal for tests: a tile must fit the shared memory that the profile states */
+export const sharedBytesOf = ({ rows, columns, depth, buffers }: SharedTile, bytes: number): number =>
+  buffers * depth * (pitchOf(rows) + pitchOf(columns)) * bytes;
+
+const variant = (
+  [rows, columns, depth]: readonly [number, number, number],
+  perLane: readonly [number, number],
+  efficiency: number,
+  resident: number,
+  more: Partial<SharedTile> = {},
+): SharedVariant => ({
+  tile: { kind: "shared", rows, columns, depth, perLane, buffers: 1, unrolled: depth, ...more },
+  efficiency,
+  resident,
+  isKnown: true,
+});
+
+/**
+ * Efficiencies as measured on an H200: the first four reach 47, 41, 40 and 32 of 67 TFLOP/s in f32 at 4096³.
+ * @internal for tests: every variant is run
+ */
+export const SHARED_VARIANTS: readonly SharedVariant[] = [
+  variant([128, 128, 16], [8, 8], 0.74, 2),
+  variant([128, 64, 16], [8, 4], 0.64, 2),
+  variant([64, 128, 16], [4, 8], 0.62, 2),
+  variant([64, 64, 16], [4, 4], 0.5, 4),
+  variant([32, 32, 16], [4, 4], 0.36, 8),
+  variant([128, 16, 16], [4, 4], 0.3, 6),
+  variant([16, 128, 16], [4, 4], 0.3, 6),
+];
+
+const searched = (...parts: Parameters<typeof variant>): SharedVariant => ({ ...variant(...parts), isKnown: false });
+
+/**
+ * Tiles that only a search tries: on some device, dtype or shape they are the best.
+ * @internal for tests: every variant is run
+ */
+export const SEARCHED_VARIANTS: readonly SharedVariant[] = [
+  searched([128, 128, 8], [8, 8], 0.72, 2),
+  searched([128, 128, 32], [8, 8], 0.72, 2),
+  searched([128, 128, 8], [8, 8], 0.72, 2, { buffers: 2 }),
+  searched([128, 128, 16], [8, 8], 0.72, 2, { buffers: 2 }),
+  searched([128, 256, 16], [8, 16], 0.7, 1),
+  searched([256, 128, 16], [16, 8], 0.7, 1),
+  searched([128, 128, 16], [16, 8], 0.7, 2),
+  searched([128, 128, 16], [8, 16], 0.7, 2),
+  searched([128, 64, 16], [8, 8], 0.66, 4),
+  searched([64, 128, 16], [8, 8], 0.66, 4),
+  searched([64, 64, 16], [8, 8], 0.6, 6),
+  searched([64, 64, 16], [8, 4], 0.56, 5),
+  searched([64, 64, 16], [4, 8], 0.56, 5),
+  searched([128, 64, 32], [8, 4], 0.6, 2),
+  searched([64, 64, 8], [4, 4], 0.5, 4),
+  searched([64, 64, 32], [4, 4], 0.5, 4),
+  searched([64, 32, 16], [4, 4], 0.45, 6),
+  searched([32, 64, 16], [4, 4], 0.45, 6),
+];
+
+/** Lanes side by side in the tiles that are made for a product, and most columns of one. */
+const LANES_ASIDE = 8;
+const COLUMNS_PER_LANE = 8;
+/** The longest summation that a tile takes as a whole. */
+const WHOLE_DEPTH = 64;
+
+/** Tiles made for a product with few columns: as wide as the result, and as deep as a short summation. */
+function slimVariants({ n, k }: ProductShape): SharedVariant[] {
+  const perLane = Math.ceil(n / LANES_ASIDE);
+  if (perLane > COLUMNS_PER_LANE || perLane < 2) return [];
+  const columns = perLane * LANES_ASIDE;
+  const depths = k <= WHOLE_DEPTH ? [k] : [16];
+  return depths.flatMap((depth) =>
+    [
+      [64, 4],
+      [64, 8],
+      [128, 8],
+      [256, 8],
+    ].map(([rows, perRow]) => searched([rows, columns, depth], [perRow, perLane], 0.5, 4, { isSpread: true })),
+  );
+}
+
+/** The candidates of a product; all of them where `isSearch`, else those that the rule compares. */
+export function sharedCandidates(shape: ProductShape, profile: TileProfile, isSearch: boolean): Candidate[] {
+  const bytes = wideBytes(shape.dtype);
+  const { costs } = familyOf(profile.family);
+  const context = { units: profile.units, perCycle: (costs.perCycle * 4) / bytes, bytes, costs };
+  const fits = ({ tile }: SharedVariant) =>
+    lanesOf(tile) <= profile.maxLanes && sharedBytesOf(tile, bytes) <= profile.sharedBytes;
+  const variants = isSearch ? [...SHARED_VARIANTS, ...SEARCHED_VARIANTS, ...slimVariants(shape)] : SHARED_VARIANTS;
+  return variants.filter(fits).flatMap((each) => candidatesIn(shape, each, context, isSearch));
+}
