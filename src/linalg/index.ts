@@ -19,6 +19,7 @@ export {
 } from "./lu.js";
 export { matrixExp, matrixPower } from "./matrix-functions.js";
 export {
+  cond,
   type MatrixNormOptions,
   type MatrixNormOrder,
   matrixNorm,

@@ -3,10 +3,13 @@
 import { checkOptions, inOperation } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError, ShapeError } from "../core/errors.js";
+import { formatShape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
 import { checkTensor, type FloatOf, type RealOf, type Tensor } from "../tensor/index.js";
-import { checkMatrices } from "./arguments.js";
+import { checkMatrices, checkSquare } from "./arguments.js";
+import { inv } from "./lu.js";
+import { svdvals } from "./svd.js";
 
 export interface VectorNormOptions {
   /** The axes of the vectors; all axes together unless told. */
@@ -24,12 +27,15 @@ export function vectorNorm<D extends DType>(x: Tensor<D>, options: VectorNormOpt
   return inOperation("linalg.vectorNorm", () => (x as Tensor<D>).norm(options));
 }
 
-/** Norms of a matrix: the root of the sum of squares, the largest (or least) sum of a column or of a row. */
-export type MatrixNormOrder = "fro" | 1 | -1 | typeof Infinity;
+/**
+ * Norms of a matrix: the root of the sum of squares; the sum of the singular values ("nuc"), the largest (2) or the least of
+ * them (-2); the largest (or least) sum of a column (1, -1) or of a row (Infinity, -Infinity).
+ */
+export type MatrixNormOrder = "fro" | "nuc" | 1 | -1 | 2 | -2 | typeof Infinity;
 
 export interface MatrixNormOptions {
   readonly keepDims?: boolean;
-  /** "fro", 1, -1, Infinity or -Infinity. "fro". */
+  /** "fro", "nuc", 1, -1, 2, -2, Infinity or -Infinity. "fro". */
   readonly order?: MatrixNormOrder;
 }
 
@@ -41,13 +47,42 @@ export function matrixNorm<D extends DType>(a: Tensor<D>, options: MatrixNormOpt
   const { order = "fro", keepDims = false } = options;
   const given = a as Tensor;
   if (order === "fro") return given.norm({ axis: [-2, -1], keepDims }) as Tensor<RealOf<FloatOf<D>>>;
+  if (order === "nuc" || order === 2 || order === -2) {
+    const s = svdvals(a);
+    const found = order === "nuc" ? s.sum({ axis: -1 }) : s.at("...", order === 2 ? 0 : -1);
+    return (keepDims ? found.expandDims([-2, -1]) : found) as Tensor<RealOf<FloatOf<D>>>;
+  }
   if (typeof order !== "number" || (Math.abs(order) !== 1 && Math.abs(order) !== Infinity)) {
     throw new ArgumentError(
-      `linalg.matrixNorm: the order is ${shown(order)}; it is "fro", 1, -1, Infinity or -Infinity.`,
+      `linalg.matrixNorm: the order is ${shown(order)}; it is "fro", "nuc", 1, -1, 2, -2, Infinity or -Infinity.`,
     );
   }
   const [summed, left] = Math.abs(order) === 1 ? [-2, -1] : [-1, -2];
   const sums = given.norm({ order: 1, axis: summed, keepDims: true });
   const picked = order > 0 ? sums.max({ axis: left, keepDims: true }) : sums.min({ axis: left, keepDims: true });
   return (keepDims ? picked : picked.squeeze([-2, -1])) as Tensor<RealOf<FloatOf<D>>>;
+}
+
+/**
+ * The condition number of matrices: the norm times that of the inverse. In the order 2 (unless told) it is the largest singular
+ * value over the least, of any shape, and inf where that is 0; -2 is its reciprocal. Other orders take square matrices.
+ */
+export function cond<D extends DType>(
+  a: Tensor<D>,
+  options: { readonly order?: MatrixNormOrder } = {},
+): Tensor<RealOf<FloatOf<D>>> {
+  checkCount("linalg.cond", 2, arguments);
+  checkOptions("linalg.cond", options, { order: "any" });
+  checkMatrices("cond", a);
+  const { order = 2 } = options;
+  if (order !== 2 && order !== -2) {
+    checkSquare("cond", a);
+    return matrixNorm(a, { order }).mul(matrixNorm(inv(a), { order })) as Tensor<RealOf<FloatOf<D>>>;
+  }
+  const s = svdvals(a);
+  if (s.shape.at(-1) === 0) {
+    throw new ShapeError(`linalg.cond: matrices of ${formatShape(a.shape)} have no singular values.`);
+  }
+  const [first, last] = [s.at("...", 0), s.at("...", -1)];
+  return (order === 2 ? first.div(last) : last.div(first)) as Tensor<RealOf<FloatOf<D>>>;
 }

@@ -252,6 +252,36 @@ describe("what follows from them", () => {
     assert.equal(linalg.matrixRank(zeros([3, 3])).itemSync(), 0);
   });
 
+  test("norms and condition numbers of singular values", () => {
+    const given = tensor(
+      [
+        [3, 0, 0],
+        [0, 4, 0],
+      ],
+      { dtype: "f64" },
+    );
+    const norm = (order: "nuc" | 2 | -2) => linalg.matrixNorm(given, { order }).itemSync();
+    assert.deepEqual([norm("nuc"), norm(2), norm(-2)], [7, 4, 3]);
+    assert.deepEqual(linalg.matrixNorm(given, { order: 2, keepDims: true }).shape, [1, 1]);
+    assert.deepEqual([linalg.cond(given).itemSync(), linalg.cond(given, { order: -2 }).itemSync()], [4 / 3, 3 / 4]);
+    // The value of NumPy.
+    const hilbert = GENERAL.hilbert!(3, "f64");
+    assert.ok(Math.abs((linalg.cond(hilbert).itemSync() as number) - 524.0567775860627) < 1e-9);
+    assert.ok(Math.abs((linalg.cond(hilbert, { order: 1 }).itemSync() as number) - 748) < 1e-9);
+    assert.equal(
+      linalg
+        .cond(
+          tensor([
+            [1, 0],
+            [0, 0],
+          ]),
+        )
+        .itemSync(),
+      Infinity,
+    );
+    assert.throws(() => linalg.cond(given, { order: 1 }), /square/);
+  });
+
   test("pivots make the diagonal of r fall, and show the rank", () => {
     const low = normals([7, 3], "f64", 1).matmul(normals([3, 6], "f64", 2));
     const { q, r, pivots } = linalg.qr(low, { pivoting: true });

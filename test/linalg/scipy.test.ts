@@ -36,6 +36,12 @@ describeOnTensorDevices("as SciPy", () => {
     test(kind, () => {
       const [a, b, h, small] = ["a", "b", "h", "small"].map((name) => matrix(given[name])) as [Tensor, Tensor, Tensor, Tensor]; // biome-ignore format: one line
       near(linalg.cholesky(h), matrix(given.cholesky), "cholesky");
+      near(linalg.eigvalsh(h), matrix(given.eigvalsh), "eigvalsh", 1e-13);
+      near(linalg.svdvals(a), matrix(given.svdvals), "svdvals", 1e-13);
+      // The condition of the graded matrix is 1e12.
+      const within = kind === "graded" ? 1e-2 : 1e-7;
+      near(linalg.pinv(a), matrix(given.pinv), "pinv", within);
+      near(linalg.lstsq(a.at(":", ":4"), b).x, matrix(given.lstsq), "lstsq", within);
       const { lu, pivots } = linalg.luFactor(a);
       near(lu, matrix(given.lu), "lu");
       assert.deepEqual([...pivots.dataSync()], given.pivots);

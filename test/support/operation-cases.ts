@@ -717,6 +717,7 @@ for (const [m, n] of [
 add("svdvals", [floats([2, 3, 4])], (a) => linalg.svdvals(spread(3, 4)(a)), everywhere);
 add("lstsq", [floats([4, 2]), floats([4, 3])], (a, b) => linalg.lstsq(spread(4, 2)(a), b).x, everywhere);
 add("lstsq of a vector", [floats([2, 3]), floats([2])], (a, b) => linalg.lstsq(spread(2, 3)(a), b).x);
+add("cond", [floats([3, 3])], (a) => linalg.cond(spread(3, 3)(a)));
 add("matrixRank", [floats([2, 3, 3])], (a) => linalg.matrixRank(spread(3, 3)(a)), discrete);
 add("randomizedSvd", [floats([4, 3])], (a) => {
   return linalg.randomizedSvd(random.key(0, { device: a.device }), spread(4, 3)(a), 2).s;

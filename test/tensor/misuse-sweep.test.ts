@@ -318,6 +318,7 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
   "linalg.svdvals": () => [square()],
   "linalg.randomizedSvd": () => [key(), square(), 1, { oversampling: 1, iterations: 1 }],
   "linalg.polar": () => [square()],
+  "linalg.cond": () => [square(), { order: 1 }],
   "linalg.matrixRank": () => [square(), { rtol: 0.001 }],
   "linalg.pinv": () => [square(), { rtol: 0.001 }],
   "linalg.lstsq": () => [square(), square(), { rtol: 0.001 }],

@@ -11,7 +11,7 @@ import { jacobiNodes } from "./jacobi.js";
 import * as R from "./reduce.js";
 
 /** Rows of the small matrices, at most. */
-const LEAF = 32;
+const LEAF = 16;
 
 /** Inputs: d [B, m], whose halves rise, z [B, m] of length 1, ρ [B]. Parts: eigenvalues of diag(d) + ρ z zᵀ, vectors as rows. */
 const rankOne: RoutinePrimitive = { name: "rankOne", kind: "routine", infer: inferBundle };

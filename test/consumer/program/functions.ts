@@ -194,6 +194,7 @@ const spaces: Calls = {
   "linalg.svdvals": () => linalg.svdvals(m()),
   "linalg.randomizedSvd": () => linalg.randomizedSvd(random.key(0), m(), 1, { oversampling: 1, iterations: 1 }).s,
   "linalg.polar": () => linalg.polar(m()).p,
+  "linalg.cond": () => linalg.cond(m(), { order: 1 }),
   "linalg.matrixRank": () => linalg.matrixRank(m(), { rtol: 1e-3 }),
   "linalg.pinv": () => linalg.pinv(m(), { rtol: 1e-3 }),
   "linalg.lstsq": () => linalg.lstsq(m(), m(), { rtol: 1e-3 }).residuals,
