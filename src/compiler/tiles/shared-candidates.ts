@@ -45,6 +45,8 @@ export const SEARCHED_VARIANTS: readonly SharedVariant[] = [
   searched([128, 128, 32], [8, 8], 0.72, 2),
   searched([128, 128, 8], [8, 8], 0.72, 2, { buffers: 2 }),
   searched([128, 128, 16], [8, 8], 0.72, 2, { buffers: 2 }),
+  searched([128, 128, 16], [8, 8], 0.72, 2, { unrolled: 4 }),
+  searched([128, 128, 16], [8, 8], 0.72, 2, { unrolled: 8 }),
   searched([128, 256, 16], [8, 16], 0.7, 1),
   searched([256, 128, 16], [16, 8], 0.7, 1),
   searched([128, 128, 16], [16, 8], 0.7, 2),
@@ -66,6 +68,8 @@ const LANES_ASIDE = 8;
 const COLUMNS_PER_LANE = 8;
 /** The longest summation that a tile takes as a whole. */
 const WHOLE_DEPTH = 64;
+/** Steps of it that are written out: a kernel that runs each instruction once waits for its instructions. */
+const WRITTEN_OUT = 4;
 
 /** Tiles made for a product with few columns: as wide as the result, and as deep as a short summation. */
 function slimVariants({ n, k }: ProductShape): SharedVariant[] {
@@ -75,11 +79,16 @@ function slimVariants({ n, k }: ProductShape): SharedVariant[] {
   const depths = k <= WHOLE_DEPTH ? [k] : [16];
   return depths.flatMap((depth) =>
     [
+      [32, 4],
       [64, 4],
       [64, 8],
+      [128, 4],
       [128, 8],
-      [256, 8],
-    ].map(([rows, perRow]) => searched([rows, columns, depth], [perRow, perLane], 0.5, 4, { isSpread: true })),
+    ].flatMap(([rows, perRow]) =>
+      [WRITTEN_OUT, depth].map((unrolled) =>
+        searched([rows, columns, depth], [perRow, perLane], 0.5, 4, { isSpread: true, unrolled }),
+      ),
+    ),
   );
 }
 

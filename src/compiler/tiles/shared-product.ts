@@ -149,12 +149,12 @@ function addTile(
   start: readonly Value[],
 ): readonly Value[] {
   const [perRow, perColumn] = tile.perLane;
-  const rounds = tile.depth / tile.unrolled;
-  const add = (from: Value | null, accumulators: readonly Value[]) => {
+  const rounds = Math.floor(tile.depth / tile.unrolled);
+  const add = (from: Value | null, accumulators: readonly Value[], steps: number) => {
     const offset = (stage: Stage, base: Value) => (from ? stage.deeper(base, from) : base);
     const bases = [offset(left, leftBase), offset(right, rightBase)];
     let totals = accumulators;
-    for (let at = 0; at < tile.unrolled; at++) {
+    for (let at = 0; at < steps; at++) {
       const rows = left.fragments(bases[0], at, perRow);
       const columns = right.fragments(bases[1], at, perColumn);
       totals = totals.map((sum, place) => {
@@ -164,10 +164,13 @@ function addTile(
     }
     return totals;
   };
-  if (rounds === 1) return add(null, start);
-  return k.loop(rounds, start, (round, totals) =>
-    add(k.binary("mul", round, k.constant("i32", tile.unrolled)), totals),
-  );
+  const from = (round: Value) => k.binary("mul", round, k.constant("i32", tile.unrolled));
+  const looped =
+    rounds === 1
+      ? add(null, start, tile.unrolled)
+      : k.loop(rounds, start, (round, totals) => add(from(round), totals, tile.unrolled));
+  const rest = tile.depth % tile.unrolled;
+  return rest === 0 ? looped : add(k.constant("i32", tile.depth - rest), looped, rest);
 }
 
 /** Stores a lane's part of the tile, without elements outside the result. `corner` is its first element. */

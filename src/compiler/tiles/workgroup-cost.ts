@@ -28,6 +28,8 @@ interface CostContext {
 /** Least length and largest number of the parts of a split summation. */
 const LEAST_PART = 48;
 const MOST_PARTS = 512;
+/** From this length of a part on, waiting inside the loop decides, not what comes before and after it. */
+const LONG_PART = 1024;
 /** Workgroups per multiprocessor for which numbers of parts are tried, beside the number that the estimate prefers. */
 const WAVES = [1, 2, 4];
 
@@ -74,7 +76,9 @@ function cyclesOf<T extends SharedTile | MatrixTile>(
   const full = groups / (units * residentGroups);
   const waves = Math.max(1, full + costs.raggedWave * (Math.ceil(full) - full));
   const steps = Math.ceil(length / depth) + 2;
-  const work = (residentGroups * rows * columns * depth) / (perCycle * efficiency);
+  // 128×262144 by 262144×128 on an H200: 33 TFLOP/s in 128 parts, 40 in 256. Measured for long sums only.
+  const share = parts > 1 && length >= LONG_PART ? (residentGroups / resident) ** costs.residency : 1;
+  const work = (residentGroups * rows * columns * depth) / (perCycle * efficiency * share);
   const step = Math.max(costs.latency, work) * (parts * length === k ? 1 : costs.raggedPart);
   const adding = parts === 1 ? 0 : costs.splitCycles + (batch * m * n * (parts + 1) * bytes) / costs.bytesPerCycle;
   return waves * steps * step + adding;

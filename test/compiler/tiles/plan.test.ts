@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { lanesOf, sharedBytesOf, wideBytes } from "../../../src/compiler/target/shared-tile.js";
 import type { PanelTile, SharedTile, TileProfile } from "../../../src/compiler/target/tile-profile.js";
 import { planProduct } from "../../../src/compiler/tiles/plan.js";
+import { shapeClass } from "../../../src/compiler/tiles/product-shape.js";
 import type { DType } from "../../../src/core/dtype.js";
 
 const gpu: TileProfile = { kind: "shared", sharedBytes: 49152, maxLanes: 1024, units: 128 };
@@ -101,6 +102,27 @@ test("the summation is split where there are few results and much to add, into p
     assert.ok(length < k, `${m}×${k}×${n} in ${tile.rows}×${tile.columns}`);
     assert.ok(tiles * Math.ceil(k / length) >= 50, `${tiles} tiles of ${length}`);
     assert.equal(length % (tile as SharedTile).depth, 0);
+  }
+});
+
+test("a long summation is split into two parts for each multiprocessor, which hide each other's waiting", () => {
+  const { tile, length } = planProduct(shape(128, 262_144, 128), gpu)!;
+  assert.deepEqual([tile.rows, tile.columns, 262_144 / length], [128, 128, 256]);
+});
+
+test("the table of a family holds for its devices alone, and every tiling in it is a candidate there", () => {
+  const card: TileProfile = { ...gpu, family: "nvidia" };
+  for (const [each, rows] of [
+    [shape(100_003, 37, 53), 64],
+    [shape(512, 512, 512, 64), 128],
+  ] as const) {
+    const plan = planProduct({ ...each, orders: "nn" }, card)!;
+    assert.deepEqual([plan.reason, plan.tile.rows], ["table", rows]);
+    assert.equal(planProduct({ ...each, orders: "nt" }, card)!.reason, "rule");
+    assert.equal(planProduct(each, gpu)!.reason, "rule");
+    assert.equal(planProduct(each, { ...card, tuned: { [shapeClass(each)]: "32×32×16 of 4×4" } })!.reason, "tuned");
+    // A device without the room for the tile keeps to the rule.
+    assert.equal(planProduct(each, { ...card, sharedBytes: 8192 })!.reason, "rule");
   }
 });
 

@@ -65,7 +65,7 @@ test("there is nothing to choose for a product that is too small for tiles, or w
 });
 
 test("a second search starts from what the first one found", () => {
-  const { products, tiling, before } = searchTiling(long, gpu, (each) => (wordsOf(each).includes("in 256") ? 1 : 2))!;
+  const { products, tiling, before } = searchTiling(long, gpu, (each) => (wordsOf(each).includes("in 128") ? 1 : 2))!;
   assert.notEqual(tiling, before);
   const again = searchTiling(long, { ...gpu, tuned: { [products]: tiling } }, timesWith({}))!;
   assert.equal(again.before, tiling);
