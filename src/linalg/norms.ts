@@ -44,23 +44,26 @@ export function matrixNorm<D extends DType>(a: Tensor<D>, options: MatrixNormOpt
   checkCount("linalg.matrixNorm", 2, arguments);
   checkOptions("linalg.matrixNorm", options, { keepDims: "flag", order: "any" });
   checkMatrices("matrixNorm", a);
-  const { order = "fro", keepDims = false } = options;
-  const given = a as Tensor;
-  if (order === "fro") return given.norm({ axis: [-2, -1], keepDims }) as Tensor<RealOf<FloatOf<D>>>;
+  return normOf("matrixNorm", a, options) as Tensor<RealOf<FloatOf<D>>>;
+}
+
+/** matrixNorm; errors name `operation`. */
+function normOf(operation: string, given: Tensor, { order = "fro", keepDims = false }: MatrixNormOptions): Tensor {
+  if (order === "fro") return given.norm({ axis: [-2, -1], keepDims });
   if (order === "nuc" || order === 2 || order === -2) {
-    const s = svdvals(a);
+    const s = svdvals(given);
     const found = order === "nuc" ? s.sum({ axis: -1 }) : s.at("...", order === 2 ? 0 : -1);
-    return (keepDims ? found.expandDims([-2, -1]) : found) as Tensor<RealOf<FloatOf<D>>>;
+    return keepDims ? found.expandDims([-2, -1]) : found;
   }
   if (typeof order !== "number" || (Math.abs(order) !== 1 && Math.abs(order) !== Infinity)) {
     throw new ArgumentError(
-      `linalg.matrixNorm: the order is ${shown(order)}; it is "fro", "nuc", 1, -1, 2, -2, Infinity or -Infinity.`,
+      `linalg.${operation}: the order is ${shown(order)}; it is "fro", "nuc", 1, -1, 2, -2, Infinity or -Infinity.`,
     );
   }
   const [summed, left] = Math.abs(order) === 1 ? [-2, -1] : [-1, -2];
   const sums = given.norm({ order: 1, axis: summed, keepDims: true });
   const picked = order > 0 ? sums.max({ axis: left, keepDims: true }) : sums.min({ axis: left, keepDims: true });
-  return (keepDims ? picked : picked.squeeze([-2, -1])) as Tensor<RealOf<FloatOf<D>>>;
+  return keepDims ? picked : picked.squeeze([-2, -1]);
 }
 
 /**
@@ -77,7 +80,7 @@ export function cond<D extends DType>(
   const { order = 2 } = options;
   if (order !== 2 && order !== -2) {
     checkSquare("cond", a);
-    return matrixNorm(a, { order }).mul(matrixNorm(inv(a), { order })) as Tensor<RealOf<FloatOf<D>>>;
+    return normOf("cond", a, { order }).mul(normOf("cond", inv(a), { order })) as Tensor<RealOf<FloatOf<D>>>;
   }
   const s = svdvals(a);
   if (s.shape.at(-1) === 0) {

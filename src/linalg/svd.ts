@@ -1,6 +1,6 @@
 /** Singular values and what follows from them: rank, polar factors, approximations of low rank. */
 
-import { checkNumber, checkOptions, type OptionKinds } from "../core/arguments.js";
+import { checkNumber, checkOptions, inOperation, type OptionKinds } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
@@ -132,7 +132,7 @@ export function randomizedSvd<D extends DType>(
   const given = a.cast(work);
   const columns = Math.min(rank + oversampling, m, n);
   const real = realDType(work) as "f32" | "f64";
-  const samples = normal(key, [n, columns], { dtype: real }).cast(work);
+  const samples = inOperation("linalg.randomizedSvd", () => normal(key, [n, columns], { dtype: real })).cast(work);
   const range = (x: Tensor): Tensor => qr(x).q;
   let basis = range(given.matmul(samples));
   for (let i = 0; i < iterations; i++) basis = range(given.matmul(range(adjointOf(given).matmul(basis))));
