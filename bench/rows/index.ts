@@ -10,6 +10,7 @@ import { dataRows } from "./data.js";
 import { eventLoopRows } from "./event-loop.js";
 import { everydayRows } from "./everyday.js";
 import { garbageRows } from "./garbage.js";
+import { linalgRows } from "./linalg.js";
 import { recordingRows } from "./recording.js";
 import { sequenceRows } from "./sequences.js";
 import { startRows } from "./start.js";
@@ -26,6 +27,7 @@ export const rows: readonly Row[] = [
   ...transferRows,
   ...tensorRows,
   ...contractionRows,
+  ...linalgRows,
   ...dataRows,
   ...transformRows,
   ...garbageRows,

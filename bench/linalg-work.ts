@@ -1,0 +1,52 @@
+/**
+ * Factorisations and equations as the rows measure them. Inputs as in bench/tensor-work.ts; each result is multiplied back. The
+ * rows are in bench/rows/linalg.ts, the peers' side in bench/peers/linalg.py.
+ */
+import { eye, linalg, type Tensor } from "../src/index.js";
+import { centred, type Work } from "./tensor-work.js";
+
+/** Relative distance, in the largest absolute value, that residuals in f32 stay below. */
+const RESIDUAL = 1e-3;
+
+async function checkClose(what: string, found: Tensor, expected: Tensor): Promise<void> {
+  const distance = (await found.sub(expected).abs().max().item()) as number;
+  const size = (await expected.abs().max().item()) as number;
+  if (!(distance <= RESIDUAL * size)) throw new Error(`${what}: the residual is ${distance / size}`);
+}
+
+/** Symmetric matrices with eigenvalues from 1 to about 3. */
+function positive(device: string, shape: readonly number[]): Tensor {
+  const n = shape.at(-1) as number;
+  const m = centred(device, shape, 0);
+  return m.matmul(m.mT).div(n).mul(3).add(eye(n, { device })).realize();
+}
+
+export function choleskyFactors(device: string, shape: readonly number[]): Work {
+  const a = positive(device, shape);
+  return {
+    inputs: [a],
+    compute: () => linalg.cholesky(a),
+    check: async ([l]) => checkClose("cholesky", (l as Tensor).matmul((l as Tensor).mT), a),
+  };
+}
+
+export function triangularSolution(device: string, n: number, sides: number): Work {
+  const a = positive(device, [n, n]);
+  const b = centred(device, [n, sides], 1);
+  return {
+    inputs: [a, b],
+    compute: () => linalg.triangularSolve(a, b),
+    check: async ([x]) => checkClose("triangularSolve", a.tril().matmul(x as Tensor), b),
+  };
+}
+
+/** `shape`: that of the matrices. */
+export function solution(device: string, shape: readonly number[], sides: number): Work {
+  const a = positive(device, shape);
+  const b = centred(device, [...shape.slice(0, -1), sides], 1);
+  return {
+    inputs: [a, b],
+    compute: () => linalg.solve(a, b),
+    check: async ([x]) => checkClose("solve", a.matmul(x as Tensor), b),
+  };
+}
