@@ -168,7 +168,19 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** Computes the nodes. Returns when the work is under way; reading waits for it. While loops block until they end. */
   realize(nodes: readonly Node[]): void {
-    const roots = pendingOf(withCompanions(nodes)).filter((node) => !this.findInMemory(node));
+    const all = withCompanions(nodes);
+    try {
+      this.compute(all);
+    } catch (error) {
+      // Memory may suffice for what was asked for.
+      if (!(error instanceof OutOfMemoryError) || all.length <= nodes.length) throw error;
+      this.compute(nodes);
+    }
+  }
+
+  /** Computes the nodes, and what is expected to be asked for later. */
+  private compute(nodes: readonly Node[]): void {
+    const roots = pendingOf(nodes).filter((node) => !this.findInMemory(node));
     if (roots.length === 0) return;
     for (const root of roots) checkHasValue(root);
     const order = graphOf(roots);

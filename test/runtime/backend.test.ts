@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KernelBuilder } from "../../src/compiler/ir/kernel-builder.js";
 import { gpuProfile } from "../../src/compiler/target/profile.js";
-import { TraceError } from "../../src/core/errors.js";
+import { OutOfMemoryError, TraceError } from "../../src/core/errors.js";
 import { makeNode } from "../../src/graph/build.js";
 import { GraphFunction, makePlaceholder } from "../../src/graph/function.js";
-import { Node } from "../../src/graph/node.js";
+import { computeTogether, Node } from "../../src/graph/node.js";
 import { exp, neg } from "../../src/graph/primitives/elementwise.js";
 import { buffer } from "../../src/graph/primitives/leaf.js";
 import { slice } from "../../src/graph/primitives/movement.js";
@@ -50,6 +50,25 @@ test("a result that another result was the last to read keeps its memory", () =>
   backend.realize([y, z]);
   assert.equal((y.storage as NotedMemory).isDisposed, false);
   assert.deepEqual([y.handles, z.handles], [0, 0]);
+});
+
+test("where memory is short, what is computed together with a value is left out", () => {
+  const { backend, engine, leaf, of } = open();
+  const [loss, slope] = [of(exp, leaf("x", 8)), of(neg, leaf("w", 1000))];
+  computeTogether([loss, slope]);
+  slope.handles = 1;
+  const alloc = engine.allocUninitialized;
+  engine.allocUninitialized = (bytes) => {
+    if (bytes > 100) throw new OutOfMemoryError(`${bytes} bytes`);
+    return alloc(bytes);
+  };
+  backend.realize([loss]);
+  assert.ok(nameOf(loss));
+  assert.equal(slope.storage, null);
+  assert.throws(() => backend.realize([slope]), OutOfMemoryError);
+  engine.allocUninitialized = alloc;
+  backend.realize([slope]);
+  assert.ok(nameOf(slope));
 });
 
 test("a graph of the same form runs the same program on other memory; another form is compiled", () => {
