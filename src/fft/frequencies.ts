@@ -4,7 +4,7 @@ import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import { normalizeAxes } from "../core/shape.js";
-import { type CreationOptions, checkTensor, type Tensor, tensor } from "../tensor/index.js";
+import { arange, type CreationOptions, checkTensor, type Tensor, where } from "../tensor/index.js";
 
 export interface FrequencyOptions<D extends DType = DType> extends CreationOptions<D> {
   /** The distance between samples; 1 unless told. */
@@ -18,7 +18,7 @@ function frequencies(
   n: number,
   options: FrequencyOptions,
   count: (n: number) => number,
-  at: (k: number, n: number) => number,
+  at: (k: Tensor, n: number) => Tensor,
 ): Tensor {
   checkOptions(operation, options, FREQUENCY);
   checkWhole(operation, "n", n, 1);
@@ -26,16 +26,17 @@ function frequencies(
   if (checkNumber(operation, "the option d", d) === 0) {
     throw new ArgumentError(`${operation}: the distance d between samples is 0; give another number.`);
   }
-  return inOperation(operation, () => {
-    const values = Float64Array.from({ length: count(n) }, (_, k) => at(k, n) / (n * d));
-    return tensor(values, { dtype, ...rest });
-  });
+  return inOperation(operation, () =>
+    at(arange(count(n), { dtype, ...rest }), n)
+      .div(n * d)
+      .cast(dtype),
+  );
 }
 
 /** The frequencies of `fft` of n samples: 0, 1 … -2, -1, over n·d: `fft.fftfreq(4)` is 0, 0.25, -0.5, -0.25. */
 export function fftfreq<D extends DType = "f32">(n: number, options: FrequencyOptions<D> = {}): Tensor<D> {
   checkCount("fft.fftfreq", 2, arguments);
-  const at = (k: number, all: number) => (k < Math.ceil(all / 2) ? k : k - all);
+  const at = (k: Tensor, all: number) => where(k.less(Math.ceil(all / 2)), k, k.sub(all));
   return frequencies("fft.fftfreq", n, options, (all) => all, at) as Tensor<D>;
 }
 

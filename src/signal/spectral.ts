@@ -8,7 +8,16 @@ import { type DType, isComplex } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { fft, fftfreq, ifft, irfft, rfft, rfftfreq } from "../fft/index.js";
-import { checkTensor, concat, framed, joinedFrames, type Tensor, tensor, where } from "../tensor/index.js";
+import {
+  arange,
+  checkTensor,
+  concat,
+  constantsBeside,
+  framed,
+  joinedFrames,
+  type Tensor,
+  where,
+} from "../tensor/index.js";
 import { detrended, type Trend } from "./trends.js";
 import { scaledWindow, type WindowChoice, type WindowScale } from "./windows.js";
 
@@ -143,13 +152,16 @@ export function stft(x: Tensor, options: StftOptions = {}): Stft<"c64" | "c128">
   const values = spectra(operation, whole, cutting, scale).mT as Tensor<"c64" | "c128">;
   const first = boundary === false ? length / 2 : 0;
   const count = values.shape.at(-1) as number;
-  const times = Float64Array.from({ length: count }, (_, i) => (first + i * hop) / fs);
   return {
     frequencies: frequenciesOf(cutting, x),
-    times: tensor(times, { dtype: "f32", device: x.device }),
+    times: timesOf(x, count, first, hop, fs),
     values,
   };
 }
+
+/** `count` times, `hop` samples apart. */
+const timesOf = (x: Tensor, count: number, first: number, hop: number, fs: number): Tensor<"f32"> =>
+  arange(count, { dtype: "f32", device: x.device }).mul(hop).add(first).div(fs) as Tensor<"f32">;
 
 /** The signal with `by` more elements at both ends. */
 function extended(operation: string, x: Tensor, how: StftOptions["boundary"], by: number): Tensor {
@@ -231,8 +243,7 @@ export function istft(
   const half = boundary ? Math.floor(length / 2) : 0;
   const total = whole.shape.at(-1) as number;
   const values = half > 0 ? whole.at("...", `${half}:${total - half}`) : whole;
-  const times = Float64Array.from({ length: values.shape.at(-1) as number }, (_, i) => i / fs);
-  return { times: tensor(times, { dtype: "f32", device: z.device }), values };
+  return { times: timesOf(z, values.shape.at(-1) as number, 0, 1, fs), values };
 }
 
 export interface PowerOptions extends SegmentOptions {
@@ -268,14 +279,14 @@ function crossPower(operation: string, x: Tensor, y: Tensor, options: PowerOptio
   const mean = product.mean({ axis: -2 });
   const last = nfft % 2 === 0 ? nfft / 2 : nfft;
   const doubled = (i: number) => (i === 0 || i === last ? 1 : 2);
-  const values = isOnesided ? mean.mul(weights(mean, doubled)) : mean;
+  const values = isOnesided ? mean.mul(weights(mean, `doubled but for ${last}`, doubled)) : mean;
   return { frequencies: frequenciesOf(cutting, x), values: values.moveAxis(-1, options.axis ?? -1) };
 }
 
 /** Numbers for the last axis of a tensor. */
-function weights(x: Tensor, at: (i: number) => number): Tensor {
-  const line = Float64Array.from({ length: x.shape.at(-1) as number }, (_, i) => at(i));
-  return tensor(line, { dtype: x.dtype === "f64" || x.dtype === "c128" ? "f64" : "f32", device: x.device });
+function weights(x: Tensor, key: string, at: (i: number) => number): Tensor {
+  const dtype = x.dtype === "f64" || x.dtype === "c128" ? "f64" : "f32";
+  return constantsBeside(x, key, x.shape.at(-1) as number, dtype, at);
 }
 
 /** Welch's estimate of the power at each frequency: the mean over segments that overlap by half, each without its mean. */

@@ -67,6 +67,8 @@ const given = (rules: readonly InputRule[], seed: number): Tensor[] =>
 
 /** Computes results, then reads each: what the one and the other moved. */
 function check(compute: () => Tensor | readonly Tensor[], allowed: Partial<Moved> = {}): void {
+  // Constants that operations keep on the device, such as roots of unity, are uploaded at the first use of a length.
+  listOf(compute());
   const { result, moved } = movedBy(() => {
     const results = listOf(compute());
     backendFor(device).realize(results.map(({ node }) => node));
