@@ -33,12 +33,13 @@ const LAYERS = {
   runtime: ["graph", "compiler", "engines", ...ASSEMBLERS],
   tensor: ["graph", "runtime"],
   transforms: ["tensor", "graph", "runtime"],
-  linalg: ["tensor", "transforms"],
+  linalg: ["tensor", "transforms", "random"],
   fft: ["tensor", "transforms"],
+  signal: ["tensor", "transforms", "fft"],
   random: ["tensor", "transforms"],
   io: ["tensor", "transforms", "files"],
-  nn: ["tensor", "transforms", "linalg", "random", "io"],
-  learn: ["tensor", "transforms", "linalg", "random", "io"],
+  nn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io"],
+  learn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io"],
   // Its samplers are kernels, written in the compiler's language.
   bayes: [
     "tensor",

@@ -17,9 +17,11 @@ export {
 export type { Shape } from "./core/shape.js";
 export { newAxis, type Slice } from "./core/slice.js";
 export { version } from "./core/version.js";
+export * as fft from "./fft/index.js";
 export * as io from "./io/index.js";
 export * as linalg from "./linalg/index.js";
 export * as random from "./random/index.js";
+export * as signal from "./signal/index.js";
 export {
   type ArrayOptions,
   type AttentionOptions,

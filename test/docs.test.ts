@@ -40,11 +40,11 @@ function matches(line: string, expected: string): boolean {
 }
 
 test("what users can import for tensors is named in the documentation of tensors", () => {
-  const pages = ["tensors", "dtypes", "transforms", "array-api"].map((page) =>
+  const pages = ["tensors", "dtypes", "transforms", "array-api", "fft"].map((page) =>
     readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8"),
   );
   const words = new Set(pages.join("\n").match(/\w+/g));
-  const namespaces = [pumice, pumice.random, pumice.linalg, pumice.io, pumice.tree];
+  const namespaces = [pumice, pumice.random, pumice.linalg, pumice.fft, pumice.signal, pumice.io, pumice.tree];
   const missing = namespaces.flatMap((names) => Object.keys(names)).filter((name) => !words.has(name));
   assert.deepEqual(missing, []);
 });

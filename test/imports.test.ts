@@ -116,7 +116,23 @@ const CALLS: Readonly<Record<string, Call>> = {
   "random/stirling.js": (f, { x }) => f.stirlingSeries(x),
   "random/uniform.js": (f, { key }) => [f.uniform(key, [2]), f.bernoulli(key), f.randint(key, [2], 0, 9)],
   "linalg/arguments.js": (f, { m }) => f.adjointOf(m),
+  "linalg/eigh.js": (f, { m }) => [f.eigh(m).eigenvectors, f.eigvalsh(m)],
+  "linalg/pivoted-columns.js": (f, { m }) => f.pivotedColumns(m),
+  "linalg/qr.js": (f, { m }) => [f.qr(m).q, f.qr(m, { pivoting: true }).r],
+  "linalg/svd.js": (f, { m }) => [f.svd(m).u, f.matrixRank(m)],
+  "linalg/least-squares.js": (f, { m }) => [f.lstsq(m, m).x, f.pinv(m)],
   "linalg/lu.js": (f, { m }) => [f.solve(m, m), f.det(m), f.lu(m).p],
+  "fft/cosine.js": (f, { x }) => [f.dct(x), f.idst(x, { type: 3 })],
+  "fft/frequencies.js": (f, { x }) => [f.fftfreq(3, { device: "cpu" }), f.fftshift(x)],
+  "fft/norms.js": (f, { x }) => f.asComplex(x),
+  "fft/one-axis.js": (f, { x }) => [f.fft(x), f.irfft(x)],
+  "fft/several-axes.js": (f, { m }) => [f.fftn(m), f.irfft2(m)],
+  "signal/convolution.js": (f, { x }) => [f.convolve(x, x), f.fftConvolve(x, x)],
+  "signal/resampling.js": (f, { x }) => [f.resample(x, 5), f.hilbert(x)],
+  "signal/spectral.js": (f, { x }) => [f.stft(x, { nperseg: 2 }).values, f.welch(x, { nperseg: 2 }).values],
+  "signal/trends.js": (f, { x }) => f.detrend(x),
+  "signal/window-values.js": (f, { x }) => x.mul(f.windowValue("hann", 1, 4, true, 0)),
+  "signal/windows.js": (f) => f.getWindow(["kaiser", 3], 4, { device: "cpu" }),
   "linalg/triangular.js": (f, { m }) => [f.cholesky(m), f.triangularSolve(m, m, { left: false })],
   "bayes/distributions/student-t.js": (f, { key }) => f.studentT(3, 0, 1).distribution.sample(key, [2]),
   "bayes/distributions/lkj-cholesky.js": (f, { key }) => f.lkjCholesky(3).distribution.sample(key, [2]),
@@ -125,7 +141,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 
 describe("imported alone, a namespace works", () => {
   test("every file of them has a call", () => {
-    const spaces = files.filter((path) => /^(?:random|linalg)\//.test(path) && !path.endsWith("/index.js"));
+    const spaces = files.filter((path) => /^(?:random|linalg|fft|signal)\//.test(path) && !path.endsWith("/index.js"));
     assert.deepEqual(spaces.filter((path) => !(path in CALLS)), []); // biome-ignore format: one line
   });
   for (const [path, call] of Object.entries(CALLS)) {

@@ -22,6 +22,7 @@ import sequences  # noqa: F401  likewise
 import stan  # noqa: F401  likewise
 import tensors  # noqa: F401  likewise
 import training  # noqa: F401  likewise
+import transforms  # noqa: F401  likewise
 from timing import PEERS, Absent, Pace, the, version
 
 

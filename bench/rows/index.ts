@@ -16,6 +16,7 @@ import { startRows } from "./start.js";
 import { tensorRows } from "./tensors.js";
 import { trainingRows } from "./training.js";
 import { transferRows } from "./transfers.js";
+import { transformRows } from "./transforms.js";
 
 export const rows: readonly Row[] = [
   ...startRows,
@@ -26,6 +27,7 @@ export const rows: readonly Row[] = [
   ...tensorRows,
   ...contractionRows,
   ...dataRows,
+  ...transformRows,
   ...garbageRows,
   ...trainingRows,
   ...sequenceRows,

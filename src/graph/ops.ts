@@ -42,6 +42,7 @@ export const mul = binary(E.mul);
 export const div = binary(E.div);
 export const pow = binary(E.pow);
 export const and = binary(E.and);
+export const or = binary(E.or);
 export const equal = binary(E.equal);
 export const less = binary(E.less);
 export const greater = binary(E.greater);

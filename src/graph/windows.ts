@@ -3,9 +3,10 @@
  * `foldWindows` is the transpose: it sums windows where they overlap.
  */
 import { type Shape, sizeOf } from "../core/shape.js";
-import { broadcastNode, derive, permuteNode, reshapeNode, scalarNode } from "./build.js";
+import { broadcastNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "./build.js";
 import { diagonalNode, sumNode } from "./contraction.js";
 import type { Node } from "./node.js";
+import { add } from "./primitives/elementwise.js";
 import { pad, slice, window } from "./primitives/movement.js";
 
 /** Windows along some axes of a node. The lists have one entry per axis. */
@@ -84,6 +85,7 @@ export function foldWindows(values: Node, windows: Windows, shape: Shape): Node 
   const rank = shape.length;
   const counts = axes.map((axis) => values.shape[axis]);
   if (sizeOf(values.shape) === 0) return broadcastNode(scalarNode(0, values.dtype, values.device), shape);
+  if (areBlocks(windows)) return foldBlocks(values, windows, shape);
   const padded = axes.map((axis, i) => shape[axis] + padding[i][0] + padding[i][1]);
   const margins = counts.map((count, i) => {
     const before = (size[i] - 1) * dilation[i];
@@ -104,6 +106,44 @@ export function foldWindows(values: Node, windows: Windows, shape: Shape): Node 
   );
   const cut = padding.map(([before, after]) => [-before, -after] as const);
   return padNode(total, axes, cut, 0);
+}
+
+/** The most blocks of a window that are summed one by one. */
+const MAX_BLOCKS = 32;
+
+/** Windows along one axis whose size is a multiple of the stride, so that they overlap in whole blocks. */
+const areBlocks = ({ axes, size: [size], stride: [stride], dilation: [dilation] }: Windows): boolean =>
+  axes.length === 1 && dilation === 1 && stride > 1 && size % stride === 0 && size / stride <= MAX_BLOCKS;
+
+/** `foldWindows` of such windows: an element has a term for each block, not for each place of a window. */
+function foldBlocks(
+  values: Node,
+  { axes: [axis], stride: [stride], padding: [[before, after]] }: Windows,
+  shape: Shape,
+): Node {
+  const places = values.shape.length - 1;
+  const order = [...values.shape.keys()].filter((each) => each !== places);
+  const beside = permuteNode(values, [...order.slice(0, axis + 1), places, ...order.slice(axis + 1)]);
+  const sum = overlapAdded(beside, axis, stride);
+  const rest = shape[axis] + before + after - sum.shape[axis];
+  return padNode(sum, [axis], [[-before, rest - after]], 0);
+}
+
+/** [.., count, size, ..] → [.., (count - 1)·stride + size, ..]: pieces `stride` apart, of a multiple of it, summed where they overlap. */
+export function overlapAdded(values: Node, axis: number, stride: number): Node {
+  const lead = values.shape.slice(0, axis);
+  const [count, size, ...tail] = values.shape.slice(axis);
+  const blocks = size / stride;
+  const cut = reshapeNode(values, [...lead, count, blocks, stride, ...tail]);
+  const terms = Array.from({ length: blocks }, (_, block) => {
+    const shape = cut.shape.map((extent, i) => (i === axis + 1 ? 1 : extent));
+    const start = cut.shape.map((_, i) => (i === axis + 1 ? block : 0));
+    const piece = derive(slice, cut, { start, step: shape.map(() => 1), shape });
+    const line = reshapeNode(piece, [...lead, count, stride, ...tail]);
+    return padNode(line, [axis], [[block, blocks - 1 - block]], 0);
+  });
+  const sum = terms.reduce((total, term) => makeNode(add, [total, term], {}, values.device));
+  return reshapeNode(sum, [...lead, (count + blocks - 1) * stride, ...tail]);
 }
 
 function reverseLast(node: Node, count: number): Node {

@@ -1,4 +1,6 @@
 /** Linear algebra: `import { linalg } from "pumice"`. */
+export { type Eigenpairs, eigh, eigvalsh, type HermitianOptions } from "./eigh.js";
+export { type LeastSquares, lstsq, pinv } from "./least-squares.js";
 export {
   det,
   inv,
@@ -11,4 +13,17 @@ export {
   slogdet,
   solve,
 } from "./lu.js";
+export { type PivotedQrFactors, type QrFactors, type QrOptions, qr } from "./qr.js";
+export {
+  matrixRank,
+  type PolarFactors,
+  polar,
+  type RandomizedSvdOptions,
+  type RankOptions,
+  randomizedSvd,
+  type SvdFactors,
+  type SvdOptions,
+  svd,
+  svdvals,
+} from "./svd.js";
 export { cholesky, choSolve, type TriangularSolveOptions, triangularSolve } from "./triangular.js";

@@ -8,10 +8,19 @@ export { asArray, asTensor } from "./as-tensor.js";
 export { type AttentionOptions, attention } from "./attention.js";
 export { checkOneDevice } from "./build.js";
 export * from "./creation.js";
+export {
+  hermitianEigen,
+  leastSquaresSolution,
+  orthogonalFactors,
+  pseudoInverse,
+  singularFactors,
+} from "./decompositions.js";
 export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";
+export { constantsBeside, range, transformed } from "./dft.js";
 export * from "./dtype-information.js";
 export { explain } from "./explain.js";
 export { choleskyFactor, luFactors, solvedLower, solvedWithLu, stoppedLuFactors } from "./factors.js";
+export { framed, joinedFrames } from "./frames.js";
 export * from "./functions/arrangement.js";
 export * from "./functions/binary.js";
 export * from "./functions/quantization.js";

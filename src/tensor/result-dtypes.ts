@@ -23,7 +23,7 @@ export type RealOf<D extends DType> = DType extends D
       ? "f64"
       : D;
 /** The complex dtype whose parts hold a dtype's values. */
-type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
+export type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
 type WholeOrBool = "bool" | "i2" | "i4" | "i8" | "i16" | "i32" | "i64" | "u2" | "u4" | "u8" | "u16" | "u32" | "u64";
 /**
  * The dtype of two operands as far as types can tell: equal ones stay, booleans give way, a JavaScript value takes the

@@ -5,13 +5,18 @@
  */
 import type { Node } from "../../src/graph/node.js";
 import {
+  arange,
   attention,
   blockDiagonal,
   broadcastTensors,
+  complex,
   concat,
   einsum,
+  fft,
   linalg,
   meshgrid,
+  random,
+  signal,
   stack,
   type Tensor,
   Tensor as TensorClass,
@@ -668,5 +673,119 @@ for (const transposed of [false, true]) {
     linalg.luSolve(linalg.luFactor(a), b, { transposed }),
   );
 }
+
+// Eigenvalues and singular values that are well apart, so that derivatives are as exact as differences of values.
+const spread = (rows: number, columns: number) => (a: Tensor) => {
+  const place = (extent: number) => arange(extent, { dtype: "i32", device: a.device });
+  return where(place(rows).expandDims(1).equal(place(columns)), place(columns).add(1).mul(4).cast(a.dtype), 0).add(a);
+};
+add(
+  "eigh",
+  [floats([4, 4])],
+  (a) => {
+    const { eigenvalues, eigenvectors } = linalg.eigh(spread(4, 4)(a));
+    return [eigenvalues, eigenvectors.square()];
+  },
+  everywhere,
+);
+add("eigvalsh of a batch, upper", [floats([2, 3, 3])], (a) => linalg.eigvalsh(spread(3, 3)(a), { upper: true }));
+for (const [m, n] of [
+  [3, 3],
+  [4, 2],
+  [2, 4],
+] as const) {
+  add(`svd of ${m}×${n}`, [floats([m, n])], (a) => {
+    const { u, s, vh } = linalg.svd(spread(m, n)(a));
+    return [u.square(), s, vh.square()];
+  });
+  add(`qr of ${m}×${n}`, [floats([m, n])], (a) => {
+    const { q, r } = linalg.qr(spread(m, n)(a));
+    return [q, r];
+  });
+  add(`pinv of ${m}×${n}`, [floats([m, n])], (a) => linalg.pinv(spread(m, n)(a)));
+}
+add("svdvals", [floats([2, 3, 4])], (a) => linalg.svdvals(spread(3, 4)(a)), everywhere);
+add("lstsq", [floats([4, 2]), floats([4, 3])], (a, b) => linalg.lstsq(spread(4, 2)(a), b).x, everywhere);
+add("lstsq of a vector", [floats([2, 3]), floats([2])], (a, b) => linalg.lstsq(spread(2, 3)(a), b).x);
+add("matrixRank", [floats([2, 3, 3])], (a) => linalg.matrixRank(spread(3, 3)(a)), discrete);
+add("randomizedSvd", [floats([4, 3])], (a) => {
+  return linalg.randomizedSvd(random.key(0, { device: a.device }), spread(4, 3)(a), 2).s;
+});
+add("polar", [floats([3, 3])], (a) => Object.values(linalg.polar(spread(3, 3)(a))));
+// ------------------------------------------------------------------------------------------------ Fourier transforms
+
+/** Complex results by their parts, and complex inputs made of two real ones. */
+const parts = (z: Tensor): Tensor[] => [z.real(), z.imag()];
+const ofComplex =
+  (f: (z: Tensor) => Tensor) =>
+  (re: Tensor, im: Tensor): Tensor | Tensor[] => {
+    const y = f(complex(re, im) as Tensor);
+    return y.dtype === "c64" || y.dtype === "c128" ? parts(y) : y;
+  };
+const two = (shape: readonly number[]) => [floats(shape), floats(shape)];
+
+add("fft", [floats([2, 6])], (x) => parts(fft.fft(x)), everywhere);
+add(
+  "fft of complex numbers, cut",
+  two([2, 7]),
+  ofComplex((z) => fft.fft(z, { n: 5 })),
+);
+add(
+  "fft along columns, filled",
+  two([3, 2]),
+  ofComplex((z) => fft.fft(z, { n: 5, axis: 0, norm: "ortho" })),
+);
+add("fft of a prime", two([17]), ofComplex(fft.fft));
+add("ifft", two([4]), ofComplex(fft.ifft), everywhere);
+for (const n of [5, 6, 8]) {
+  add(`rfft of 6 as ${n}`, [floats([2, 6])], (x) => parts(fft.rfft(x, { n })));
+  add(
+    `irfft of 4 to ${n}`,
+    two([2, 4]),
+    ofComplex((z) => fft.irfft(z, { n })),
+  );
+}
+add("rfft of a square", [floats([8])], (x) => fft.rfft(x).abs().square(), everywhere);
+add("hfft", two([4]), ofComplex(fft.hfft));
+add("ihfft", [floats([6])], (x) => parts(fft.ihfft(x)));
+add("fft2", two([2, 3]), ofComplex(fft.fft2));
+add("ifft2", two([2, 3]), ofComplex(fft.ifft2));
+add("rfft2", [floats([3, 4])], (x) => parts(fft.rfft2(x)));
+add("irfft2", two([3, 3]), ofComplex(fft.irfft2));
+add("fftn", two([2, 2, 2]), ofComplex(fft.fftn));
+add("ifftn", [floats([2, 3])], (x) => parts(fft.ifftn(x)));
+add("rfftn", [floats([2, 3])], (x) => parts(fft.rfftn(x, { s: [3, 4] })));
+add(
+  "irfftn",
+  two([2, 3]),
+  ofComplex((z) => fft.irfftn(z, { s: [2, 5] })),
+);
+add("fftshift", [floats([2, 3])], (x) => fft.fftshift(x));
+add("ifftshift", [floats([2, 3])], (x) => fft.ifftshift(x, { axes: 1 }));
+for (const type of [1, 2, 3, 4] as const) {
+  add(`dct of type ${type}`, [floats([2, 4])], (x) => fft.dct(x, { type }));
+  add(`idst of type ${type}`, [floats([4])], (x) => fft.idst(x, { type, norm: "ortho" }));
+}
+add("idct", [floats([4])], (x) => fft.idct(x));
+add("dst", [floats([4])], (x) => fft.dst(x));
+
+// ------------------------------------------------------------------------------------------------ signals
+
+const byParts = { nperseg: 4, noverlap: 2 };
+add("convolve of signals, direct", [floats([6]), floats([3])], (a, b) => signal.convolve(a, b, { method: "direct" }));
+add("convolve of signals, by transforms", [floats([6]), floats([3])], (a, b) =>
+  signal.convolve(a, b, { method: "fft", mode: "same" }),
+);
+add("correlate", [floats([6]), floats([3])], (a, b) => signal.correlate(a, b));
+add("fftConvolve", [floats([2, 6]), floats([1, 3])], (a, b) => signal.fftConvolve(a, b, { axes: 1 }));
+add("stft", [floats([10])], (x) => parts(signal.stft(x, byParts).values), everywhere);
+add("istft", two([3, 5]), (re, im) => signal.istft(complex(re, im), byParts).values);
+add("welch", [floats([12])], (x) => signal.welch(x, byParts).values);
+add("csd", [floats([12]), floats([12])], (x, y) => parts(signal.csd(x, y, byParts).values));
+add("coherence", [floats([12]), floats([12])], (x, y) => signal.coherence(x, y, byParts).values);
+add("periodogram", [floats([7])], (x) => signal.periodogram(x).values);
+add("resample", [floats([6])], (x) => signal.resample(x, 9));
+add("hilbert", [floats([6])], (x) => signal.hilbert(x).abs());
+add("detrend", [floats([2, 5])], (x) => signal.detrend(x));
 
 export const operationCases: readonly OperationCase[] = list;

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import * as pumice from "../../src/index.js";
-import { linalg, PumiceError, random, setDefaultDevice, Tensor, tensor, zeros } from "../../src/index.js";
+import { fft, linalg, PumiceError, random, setDefaultDevice, Tensor, tensor, zeros } from "../../src/index.js";
 import { operations } from "../support/tensor-members.js";
 
 before(() => setDefaultDevice("cpu"));
@@ -184,6 +184,8 @@ describe("results are handles of their own", () => {
       [zeros([0, 0]), zeros([0, 0])],
       (a, b) => linalg.triangularSolve(a, b, { unitDiagonal: true }),
     ],
+    "fft.fftshift of no axes": () => [[tensor(2)], (x) => fft.fftshift(x)],
+    "fft.fftn along no axes": () => [[pumice.complex(one(), one())], (x) => fft.fftn(x, { axes: [] })],
     "linalg.cholesky of nothing": () => [[zeros([0, 0])], (a) => linalg.cholesky(a)],
     "random.shuffle of one": () => [[one()], (x) => random.shuffle(random.key(0), x)],
     "random.shuffle of one, independent": () => [

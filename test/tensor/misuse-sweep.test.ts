@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import * as pumice from "../../src/index.js";
-import { linalg, PumiceError, random, setDefaultDevice, Tensor, tensor, zeros } from "../../src/index.js";
+import { fft, linalg, PumiceError, random, setDefaultDevice, signal, Tensor, tensor, zeros } from "../../src/index.js";
 import { operations } from "../support/tensor-members.js";
 
 before(() => setDefaultDevice("cpu"));
@@ -177,6 +177,21 @@ const RECEIVERS: Readonly<Record<string, () => Tensor>> = {
   convolve: () => tensor([1, 2, 3]),
 };
 
+/** The same arguments for functions of a namespace. */
+const rowsOf = (space: string, names: string, right: () => Args): Record<string, () => Args> =>
+  Object.fromEntries(names.split(" ").map((name) => [`${space}.${name}`, right]));
+
+const SEGMENTS = {
+  fs: 2,
+  window: "hann",
+  nperseg: 2,
+  noverlap: 1,
+  nfft: 4,
+  detrend: "constant",
+  returnOnesided: true,
+  axis: 1,
+} as const;
+
 const key = () => random.key(0);
 const options = { dtype: "f32", device: "cpu" };
 const FLOATS = "uniform normal exponential gumbel";
@@ -257,6 +272,38 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
   "random.shuffle": () => [key(), x(), { axis: 0, independent: false }],
   "random.choice": () => [key(), x(), { shape: [2], replace: true, p: tensor([0.5, 0.5]), axis: 0 }],
   "random.multivariateNormal": () => [key(), tensor([0, 0]), square(), [2], { dtype: "f32" }],
+  ...rowsOf("fft", "fft ifft rfft irfft hfft ihfft", () => [x(), { n: 3, axis: 0, norm: "ortho" }]),
+  ...rowsOf("fft", "fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn", () => [
+    x(),
+    { s: [3, 4], axes: [0, 1], norm: "forward" },
+  ]),
+  ...rowsOf("fft", "dct idct dst idst", () => [x(), { type: 2, n: 3, axis: 0, norm: "ortho" }]),
+  ...rowsOf("fft", "fftfreq rfftfreq", () => [4, { d: 0.5, dtype: "f32", device: "cpu" }]),
+  ...rowsOf("fft", "fftshift ifftshift", () => [x(), { axes: 0 }]),
+  ...rowsOf("signal", "boxcar bartlett triang cosine hann hamming blackman blackmanharris nuttall flattop", () => [
+    5,
+    { sym: false, dtype: "f32", device: "cpu" },
+  ]),
+  ...rowsOf("signal", "kaiser gaussian", () => [5, 2, { sym: false, dtype: "f32", device: "cpu" }]),
+  "signal.tukey": () => [5, { alpha: 0.3, sym: false, dtype: "f32", device: "cpu" }],
+  "signal.getWindow": () => ["hann", 5, { sym: false, dtype: "f32", device: "cpu" }],
+  ...rowsOf("signal", "convolve correlate", () => [x(), square(), { mode: "same", method: "auto" }]),
+  "signal.fftConvolve": () => [x(), x(), { mode: "same", axes: 1 }],
+  "signal.resample": () => [x(), 4, { axis: 1 }],
+  "signal.hilbert": () => [x(), { n: 3, axis: 0 }],
+  "signal.detrend": () => [x(), { axis: 0, type: "linear" }],
+  "signal.stft": () => [x(), { ...SEGMENTS, boundary: "zeros", padded: true, scaling: "psd" }],
+  "signal.istft": () => [
+    x(),
+    { fs: 2, window: "hann", nperseg: 2, noverlap: 1, nfft: 2, scaling: "psd", inputOnesided: true, boundary: true },
+  ],
+  "signal.welch": () => [x(), { ...SEGMENTS, scaling: "spectrum" }],
+  "signal.csd": () => [x(), x(), { ...SEGMENTS, scaling: "spectrum" }],
+  "signal.coherence": () => [x(), x(), SEGMENTS],
+  "signal.periodogram": () => [
+    x(),
+    { fs: 2, window: "hann", nfft: 3, detrend: "constant", returnOnesided: true, axis: 1, scaling: "density" },
+  ],
   "linalg.cholesky": () => [square(), { upper: true }],
   "linalg.triangularSolve": () => [
     square(),
@@ -264,6 +311,16 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
     { lower: true, transposed: false, unitDiagonal: false, left: true },
   ],
   "linalg.choSolve": () => [square(), square(), { upper: false }],
+  "linalg.qr": () => [square(), { mode: "reduced", pivoting: false }],
+  "linalg.eigh": () => [square(), { upper: true }],
+  "linalg.eigvalsh": () => [square(), { upper: true }],
+  "linalg.svd": () => [square(), { full: true }],
+  "linalg.svdvals": () => [square()],
+  "linalg.randomizedSvd": () => [key(), square(), 1, { oversampling: 1, iterations: 1 }],
+  "linalg.polar": () => [square()],
+  "linalg.matrixRank": () => [square(), { rtol: 0.001 }],
+  "linalg.pinv": () => [square(), { rtol: 0.001 }],
+  "linalg.lstsq": () => [square(), square(), { rtol: 0.001 }],
   "linalg.lu": () => [square()],
   "linalg.luFactor": () => [square()],
   "linalg.luSolve": () => [linalg.luFactor(square()), square(), { transposed: true }],
@@ -283,6 +340,20 @@ const OF_METHODS: Readonly<Record<string, () => Args>> = Object.fromEntries(
 /** Exported, and not about tensors given by users, or tested in test/transforms, test/io and test/tensor/tune.test.ts. */
 const ELSEWHERE = new Set([
   ...["version", "newAxis", "defaultDevice", "devices", "profile", "tune", "io", "tree", "Tensor", "random", "linalg"],
+  ...[
+    "version",
+    "newAxis",
+    "defaultDevice",
+    "devices",
+    "profile",
+    "io",
+    "tree",
+    "Tensor",
+    "random",
+    "linalg",
+    "fft",
+    "signal",
+  ],
   ...["associativeScan", "cond", "forLoop", "scan", "switchCase", "whileLoop", "checkpoint", "customGradient", "grad"],
   ...["jvp", "linearize", "stopGradient", "valueAndGrad", "vjp", "jit", "hessian", "hvp", "jacobian", "vmap"],
 ]);
@@ -414,7 +485,7 @@ describe("receivers that do not fit", () => {
 });
 
 describe("wrong arguments of functions", () => {
-  const spaces = { "": pumice, "random.": random, "linalg.": linalg } as const;
+  const spaces = { "": pumice, "random.": random, "linalg.": linalg, "fft.": fft, "signal.": signal } as const;
   const exported: Record<string, (...args: Args) => unknown> = Object.fromEntries(
     Object.entries(spaces).flatMap(([prefix, space]) =>
       Object.entries(space)

@@ -13,6 +13,7 @@ import { Node, pendingInOrder } from "../../graph/node.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../../graph/primitive.js";
 import { type Output, part } from "../../graph/primitives/bundle.js";
 import { byDoubling, type CumulateOp, cumulate, runningTotal } from "../../graph/primitives/cumulate.js";
+import { dft } from "../../graph/primitives/dft.js";
 import { dot } from "../../graph/primitives/dot.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
@@ -80,7 +81,8 @@ function alternating(even: Node, odd: Node, axis: number): Node {
 // ------------------------------------------------------------------------------------------------ products and loops
 
 /** Whether an operation on complex numbers needs more than a rule for each part, so that `expandComplex` replaces it. */
-export function isExpandedComplex({ primitive, params, inputs }: Node): boolean {
+export function isExpandedComplex({ primitive, params, inputs, dtype }: Node): boolean {
+  if (primitive === dft) return [dtype, inputs[0].dtype].some(isComplex);
   if (!inputs.some((input) => isComplex(input.dtype))) return false;
   if (primitive.kind === "reduce") return reductionOf(primitive.op).complex === "halves";
   if (primitive === cumulate) return runningTotal(params.op as CumulateOp).complex === "halves";
@@ -93,6 +95,10 @@ const takesMemory = (primitive: Primitive): boolean => primitive.kind === "routi
 export function expandComplex({ primitive, params, shape, dtype, device }: Node, inputs: readonly Node[]): Node | null {
   if (primitive === part && isComplex(dtype)) {
     return complexOfMemory(owned(new Node(part, params, inputs, [...shape, 2], realDType(dtype), device)));
+  }
+  if (primitive === dft) {
+    const isPlain = !isComplex(dtype) && !isComplex(inputs[0].dtype);
+    return isPlain ? null : routineInMemory(primitive, params, inputs, { shape, dtype });
   }
   if (!inputs.some((input) => isComplex(input.dtype))) return null;
   if (primitive === scan || primitive === whileLoop) {

@@ -48,6 +48,8 @@ export interface TargetProfile {
   readonly sort: SortProfile;
   /** Bytes of a product that is kept whole although rows are only selected from it (rewrite/row-bands.ts). */
   readonly bandBytes: number;
+  /** Rules for Fourier transforms. */
+  readonly fft: FftProfile;
 }
 
 /** Rules for reductions in two steps (rewrite/split-reductions.ts). */
@@ -60,6 +62,18 @@ export interface SplitProfile {
   readonly leastPerThread: number;
   /** Below this many elements to a result, the second step costs more than the first gains. */
   readonly leastExtent: number;
+}
+
+/** How Fourier transforms use a device (routines/fft/). */
+interface FftProfile {
+  /** The largest butterfly: its complex numbers are in registers. */
+  readonly largestRadix: number;
+  /** Lanes of a workgroup that keep a multiprocessor busy, and the most that are worth their barriers. */
+  readonly fewLanes: number;
+  readonly manyLanes: number;
+  /** Transforms side by side that fill lines of the cache, and complex numbers of f32 in a workgroup at most. */
+  readonly columns: number;
+  readonly mostNumbers: number;
 }
 
 export interface SortProfile {
@@ -108,6 +122,7 @@ export const gpuProfile: TargetProfile = {
   // On an H200 a single row of 4096 takes as long either way; with many rows the radix sort takes a quarter of the time.
   sort: { digitsFrom: 4096, lanes: 256, sharedBytes: 16384 },
   bandBytes: 1 << 28,
+  fft: { largestRadix: 16, fewLanes: 64, manyLanes: 512, columns: 16, mostNumbers: 8192 },
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
@@ -135,4 +150,6 @@ export const cpuProfile: TargetProfile = {
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
   sort: { digitsFrom: 512, lanes: 1, sharedBytes: 0 },
   bandBytes: 1 << 28,
+  // Sixteen vector registers; four transforms are the lanes of a vector.
+  fft: { largestRadix: 8, fewLanes: 1, manyLanes: 4, columns: 4, mostNumbers: 0 },
 };

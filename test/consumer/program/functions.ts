@@ -18,6 +18,7 @@ import {
 import { path } from "./folder.js";
 import { freeFunctions } from "./free-functions.js";
 import type { Calls } from "./methods.js";
+import { signals } from "./signals.js";
 
 const v = (): Tensor<"f32"> => tensor([1, 2, 3]);
 const m = (): Tensor<"f32"> => tensor([[2, 1], [1, 2]]); // biome-ignore format: a matrix
@@ -186,6 +187,16 @@ class Pair {
 const spaces: Calls = {
   "linalg.cholesky": () => linalg.cholesky(m(), { upper: true }),
   "linalg.choSolve": () => linalg.choSolve(linalg.cholesky(m()), m(), { upper: false }),
+  "linalg.qr": () => linalg.qr(m(), { mode: "complete", pivoting: true }).pivots,
+  "linalg.eigh": () => linalg.eigh(m(), { upper: true }).eigenvectors,
+  "linalg.eigvalsh": () => linalg.eigvalsh(m()),
+  "linalg.svd": () => linalg.svd(m(), { full: true }).vh,
+  "linalg.svdvals": () => linalg.svdvals(m()),
+  "linalg.randomizedSvd": () => linalg.randomizedSvd(random.key(0), m(), 1, { oversampling: 1, iterations: 1 }).s,
+  "linalg.polar": () => linalg.polar(m()).p,
+  "linalg.matrixRank": () => linalg.matrixRank(m(), { rtol: 1e-3 }),
+  "linalg.pinv": () => linalg.pinv(m(), { rtol: 1e-3 }),
+  "linalg.lstsq": () => linalg.lstsq(m(), m(), { rtol: 1e-3 }).residuals,
   "linalg.lu": () => linalg.lu(m()).p,
   "linalg.luFactor": () => linalg.luFactor(m()).pivots,
   "linalg.luSolve": () => linalg.luSolve(linalg.luFactor(m()), m(), { transposed: true }),
@@ -222,5 +233,6 @@ export const functions: Calls = {
   ...randomNumbers,
   ...files,
   ...spaces,
+  ...signals,
   ...freeFunctions,
 };

@@ -37,8 +37,8 @@ type LoadWordsStatement = Extract<Statement, { kind: "loadWords" }>;
 /** Memory as the body of a kernel sees it. */
 export interface RowMemory {
   readonly buffers: readonly Ref[];
-  /** The buffers as vectors, where neighbours are accessed at once. */
-  readonly vectors: readonly (Ref | null)[];
+  /** The buffers as vectors, by the number of their elements, where neighbours are accessed at once. */
+  readonly vectors: readonly ReadonlyMap<number, Ref>[];
   /** The buffers as vectors of four words, where they are read so. */
   readonly words: readonly (Ref | null)[];
   readonly wide: WideAccesses;
@@ -162,9 +162,8 @@ export class BodyEmitter {
     if (this.values.has(value.id)) return true;
     const slot = value.attribute as number;
     const { dtype } = this.kernel.buffers[slot] as Kernel["buffers"][number];
-    const vector = (this.memory.vectors[slot] as Ref).load(
-      f.shiftRight(this.get(value.args[0]), Math.log2(run.length)),
-    );
+    const vectors = this.memory.vectors[slot].get(run.length) as Ref;
+    const vector = vectors.load(f.shiftRight(this.get(value.args[0]), Math.log2(run.length)));
     run.forEach(({ id }, part) => {
       this.values.set(id, widen(f, m, f.extract(vector, part), dtype));
     });
@@ -176,7 +175,7 @@ export class BodyEmitter {
     const [{ buffer, index }] = run;
     const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
     const parts = run.map(({ value }) => narrow(f, m, this.get(value), dtype));
-    const place = this.memory.vectors[buffer] as Ref;
+    const place = this.memory.vectors[buffer].get(run.length) as Ref;
     place.store(f.shiftRight(this.get(index), Math.log2(run.length)), f.vector(...parts));
   }
 

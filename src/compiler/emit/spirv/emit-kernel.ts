@@ -20,7 +20,7 @@ import { BodyEmitter, type RowMemory, type SharedMemory } from "./emit-body.js";
 import { declareFragments } from "./fragments.js";
 import { mappingOf } from "./mapping.js";
 import { bitsType, storageType, valueType } from "./stored-elements.js";
-import { type WideAccesses, wideAccesses, widthOf } from "./wide-accesses.js";
+import { type WideAccesses, wideAccesses } from "./wide-accesses.js";
 
 /** Vulkan guarantees 128 bytes of push constants; eight of them are reserved for the width of the grid. */
 export const INLINE_BUFFERS = 14;
@@ -80,8 +80,9 @@ export function emitSpirv(kernel: Kernel, options: EmissionOptions = {}): Uint32
     f.if(f.less(flat, kernel.rows), () => {
       const buffers = bufferRefs(f);
       const arrays = arrayRefs(f);
-      const vectors = kernel.buffers.map((buffer, i) =>
-        wide.buffers.has(i) ? vectorRef(m, f, buffer, buffers[i]) : null,
+      const vectors = kernel.buffers.map(
+        (buffer, i) =>
+          new Map([...(wide.buffers.get(i) ?? [])].map((width) => [width, vectorRef(m, f, buffer, buffers[i], width)])),
       );
       const words = kernel.buffers.map((buffer, i) =>
         inWords.has(i) && !buffer.isUnaligned ? wordRef(m, f, buffer, buffers[i]) : null,
@@ -194,8 +195,7 @@ function threadOfGroup(f: FunctionBuilder, subgroupSize: number): Value {
 type Buffer = Kernel["buffers"][number];
 
 /** A buffer as vectors of its elements. */
-function vectorRef(m: ModuleBuilder, f: FunctionBuilder, buffer: Buffer, place: Ref): Ref {
-  const width = widthOf(buffer.dtype);
+function vectorRef(m: ModuleBuilder, f: FunctionBuilder, buffer: Buffer, place: Ref, width: number): Ref {
   const element = m.vec(storageType(m, buffer.dtype), width);
   return reinterpreted(m, f, buffer, place, element, width * DTYPES[buffer.dtype].bytes);
 }

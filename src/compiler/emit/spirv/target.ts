@@ -10,7 +10,6 @@ import type { Target } from "../../target/target.js";
 import type { FragmentShape } from "../../target/tile-profile.js";
 import { type EmissionOptions, emitSpirv, INLINE_BUFFERS, vectorsOf } from "./emit-kernel.js";
 import { mappingOf } from "./mapping.js";
-import { widthOf } from "./wide-accesses.js";
 
 /** The facts of a GPU that kernels depend on. */
 export interface GpuDescription {
@@ -135,7 +134,7 @@ function describeMapping(
         : `${rowsPerGroup} rows of ${kernel.lanes} threads each`;
   const names = bufferNames(kernel.buffers);
   const vectors = [...vectorsOf(kernel, atomicFloats).buffers]
-    .sort((a, b) => a - b)
-    .map((buffer) => `${names[buffer]} in vectors of ${widthOf(kernel.buffers[buffer].dtype)}`);
+    .sort(([a], [b]) => a - b)
+    .map(([buffer, widths]) => `${names[buffer]} in vectors of ${[...widths].sort((a, b) => b - a).join(" and ")}`);
   return [`${grid} of ${threads} threads, ${share}`, ...vectors].join("; ");
 }

@@ -1,6 +1,7 @@
 /**
  * Merges accesses to neighbours into vector accesses: four loads of b[i], b[i + 1], b[i + 2], b[i + 3], with i known to be a
- * multiple of four, become one load of a vector, and consecutive stores likewise. A GPU moves 16 bytes as fast as 4.
+ * multiple of four, become one load of a vector, and consecutive stores likewise. A GPU moves 16 bytes as fast as 4. What is
+ * left of words is merged in pairs: the parts of complex numbers, for instance.
  *
  * Buffers begin at multiples of 256 bytes, so an aligned index is an aligned address.
  */
@@ -17,14 +18,15 @@ export interface WideAccesses {
   readonly loads: ReadonlyMap<IRValue, WideLoad>;
   /** The vector store that a store is part of. */
   readonly stores: ReadonlyMap<Statement, readonly Store[]>;
-  /** Buffers with vector accesses. */
-  readonly buffers: ReadonlySet<number>;
+  /** Buffers with vector accesses, and the elements of those. */
+  readonly buffers: ReadonlyMap<number, ReadonlySet<number>>;
 }
 
-/** Elements of a vector access. */
-export function widthOf(dtype: DType): number {
+/** Elements that a vector access may have, most first. */
+function widthsOf(dtype: DType): readonly number[] {
   const { bytes, kind } = DTYPES[dtype];
-  return kind === "complex" ? 1 : bytes === 8 ? 2 : 4;
+  if (kind === "complex") return [];
+  return bytes === 8 ? [2] : bytes === 4 ? [4, 2] : [4];
 }
 
 /** A sum of values times constants, and a constant. */
@@ -80,14 +82,18 @@ interface VectorPart {
   readonly part: number;
 }
 
-function vectorPartOf(forms: LinearForms, kernel: Kernel, buffer: number, index: IRValue): VectorPart | null {
-  const { dtype, isUnaligned } = kernel.buffers[buffer];
-  if (isUnaligned) return null;
-  const width = widthOf(dtype);
+function vectorPartOf(
+  forms: LinearForms,
+  kernel: Kernel,
+  buffer: number,
+  index: IRValue,
+  width: number,
+): VectorPart | null {
+  if (kernel.buffers[buffer].isUnaligned) return null;
   // If its gate is false, a load reads the first element, and the vector load reads the first vector.
   const isGated = index.op === "select" && index.args[2].op === "constant" && Number(index.args[2].attribute) === 0;
   const { terms, constant } = forms.of(isGated ? index.args[1] : index);
-  if (width === 1 || ![...terms.values()].every((factor) => factor % width === 0)) return null;
+  if (![...terms.values()].every((factor) => factor % width === 0)) return null;
   const part = ((constant % width) + width) % width;
   const sum = [...terms].map(([{ id }, factor]) => `${factor}*${id}`).sort();
   return { key: `${buffer}|${isGated ? index.args[0].id : ""}|${sum}|${constant - part}`, part };
@@ -104,27 +110,35 @@ export function wideAccesses(kernel: Kernel, excluded: ReadonlySet<number>): Wid
     for (const statement of statements) for (const list of innerLists(statement)) visit(list);
   };
   visit(kernel.body);
-  const buffers = new Set<number>();
-  for (const { attribute } of loads.keys()) buffers.add(attribute as number);
-  for (const [{ buffer }] of stores.values()) buffers.add(buffer);
+  const buffers = new Map<number, Set<number>>();
+  const note = (buffer: number, width: number) => buffers.set(buffer, (buffers.get(buffer) ?? new Set()).add(width));
+  for (const [{ attribute }, run] of loads) note(attribute as number, run.length);
+  for (const run of stores.values()) note(run[0].buffer, run.length);
   return { loads, stores, buffers };
 }
 
 function wideLoads(forms: LinearForms, kernel: Kernel, statements: readonly Statement[]): WideLoad[] {
-  const groups = new Map<string, IRValue[]>();
-  for (const statement of statements) {
-    if (statement.kind !== "let" || statement.value.op !== "load") continue;
-    const { value } = statement;
-    const found = vectorPartOf(forms, kernel, value.attribute as number, value.args[0]);
-    if (!found) continue;
-    const group = groups.get(found.key) ?? [];
-    group[found.part] = value;
-    groups.set(found.key, group);
+  const loads = statements.flatMap((each) => (each.kind === "let" && each.value.op === "load" ? [each.value] : []));
+  const merged = new Set<IRValue>();
+  const found: WideLoad[] = [];
+  for (const width of [4, 2]) {
+    const groups = new Map<string, IRValue[]>();
+    for (const value of loads) {
+      const buffer = value.attribute as number;
+      if (merged.has(value) || !widthsOf(kernel.buffers[buffer].dtype).includes(width)) continue;
+      const own = vectorPartOf(forms, kernel, buffer, value.args[0], width);
+      if (!own) continue;
+      const group = groups.get(own.key) ?? [];
+      group[own.part] = value;
+      groups.set(own.key, group);
+    }
+    for (const group of groups.values()) {
+      if (group.filter(Boolean).length !== width) continue;
+      found.push(group);
+      for (const value of group) merged.add(value);
+    }
   }
-  return [...groups.values()].filter((group) => {
-    const found = group.filter(Boolean);
-    return found.length === widthOf(kernel.buffers[found[0].attribute as number].dtype);
-  });
+  return found;
 }
 
 function wideStores(
@@ -137,20 +151,29 @@ function wideStores(
   for (let i = 0; i < statements.length; i++) {
     const first = statements[i];
     if (first.kind !== "store" || first.isOnce || excluded.has(first.buffer)) continue;
-    const width = widthOf(kernel.buffers[first.buffer].dtype);
-    const run = statements.slice(i, i + width);
-    const own = vectorPartOf(forms, kernel, first.buffer, first.index);
-    const isWide =
-      own?.part === 0 &&
-      run.length === width &&
-      run.every((store, part) => {
-        if (store.kind !== "store" || store.buffer !== first.buffer || store.gate !== first.gate) return false;
-        const at = vectorPartOf(forms, kernel, store.buffer, store.index);
-        return at?.key === own.key && at.part === part && !store.isOnce;
-      });
-    if (!isWide) continue;
-    found.push(run as Store[]);
+    const width = widthsOf(kernel.buffers[first.buffer].dtype).find((each) =>
+      isWideStore(forms, kernel, first, statements.slice(i, i + each), each),
+    );
+    if (width === undefined) continue;
+    found.push(statements.slice(i, i + width) as Store[]);
     i += width - 1;
   }
   return found;
+}
+
+/** Whether statements store the parts of one vector, in order. */
+function isWideStore(
+  forms: LinearForms,
+  kernel: Kernel,
+  first: Store,
+  run: readonly Statement[],
+  width: number,
+): boolean {
+  const own = vectorPartOf(forms, kernel, first.buffer, first.index, width);
+  if (own?.part !== 0 || run.length !== width) return false;
+  return run.every((store, part) => {
+    if (store.kind !== "store" || store.buffer !== first.buffer || store.gate !== first.gate) return false;
+    const at = vectorPartOf(forms, kernel, store.buffer, store.index, width);
+    return at?.key === own.key && at.part === part && !store.isOnce;
+  });
 }

@@ -1,0 +1,248 @@
+/**
+ * What the kernels of both targets have in common (pass.ts describes a pass): elements read from and written to memory, roots
+ * of unity from the table, the butterfly of a stage.
+ */
+import type { Value } from "../../ir/ir.js";
+import type { KernelBuilder } from "../../ir/kernel-builder.js";
+import { smallDft } from "./butterfly.js";
+import { ComplexOps, type ComplexValue } from "./complex-values.js";
+import type { Factor, Pass, Stage } from "./pass.js";
+
+/** One transform: the bases and positions of its elements, and its digits. */
+export interface Transform {
+  readonly from: Value;
+  readonly to: Value;
+  readonly fromPosition: Value;
+  readonly toPosition: Value;
+  readonly digits: readonly Value[];
+}
+
+export class PassKernel {
+  readonly ops: ComplexOps;
+  private readonly source: number;
+  private readonly table: number;
+  private readonly target: number;
+
+  constructor(
+    readonly k: KernelBuilder,
+    readonly pass: Pass,
+  ) {
+    this.ops = new ComplexOps(k, pass.type);
+    this.source = k.buffer(pass.type, false);
+    this.table = k.buffer(pass.type, false);
+    this.target = k.buffer(pass.type, true);
+  }
+
+  i(value: number): Value {
+    return this.k.constant("i32", value);
+  }
+
+  add(a: Value, b: Value): Value {
+    return this.k.binary("add", a, b);
+  }
+
+  mul(a: Value, by: number): Value {
+    return this.k.binary("mul", a, this.i(by));
+  }
+
+  /** Quotient and remainder of a number that is not negative. */
+  divided(x: Value, by: number): [quotient: Value, remainder: Value] {
+    const { k } = this;
+    if (by === 1) return [x, this.i(0)];
+    const bits = Math.log2(by);
+    if (!Number.isInteger(bits)) return [k.binary("idiv", x, this.i(by)), k.binary("irem", x, this.i(by))];
+    return [k.binary("shr", x, k.constant("u32", bits)), k.binary("and", x, this.i(by - 1))];
+  }
+
+  /** A transform by its digits. */
+  transform(digits: readonly Value[]): Transform {
+    const total = (of: "from" | "to" | "fromPosition" | "toPosition") =>
+      this.pass.digits.reduce((sum, digit, at) => this.add(sum, this.mul(digits[at], digit[of])), this.i(0));
+    const [from, to] = [total("from"), total("to")];
+    return { from, to, fromPosition: total("fromPosition"), toPosition: total("toPosition"), digits };
+  }
+
+  // ------------------------------------------------------------------------------------------------ memory
+
+  /** Element j of a transform. */
+  read(transform: Transform, j: Value): ComplexValue {
+    const { reading, fromStep } = this.pass;
+    const position = this.add(this.mul(j, fromStep), transform.fromPosition);
+    return this.multiplied(this.readAt(transform.from, position), reading.factor, position);
+  }
+
+  private readAt(base: Value, position: Value): ComplexValue {
+    const { k } = this;
+    const { whole, reading } = this.pass;
+    const zero = this.ops.real(0);
+    const isThere = this.isBefore(position, reading.positions, this.pass.computed);
+    switch (reading.kind) {
+      case "complex":
+      case "real": {
+        const isInside = this.isBefore(position, Math.min(reading.extent, reading.positions), this.pass.computed);
+        const re = this.element(base, position, 0, isInside);
+        return { re, im: reading.kind === "real" ? zero : this.element(base, position, 1, isInside) };
+      }
+      case "pairs": {
+        const place = this.mul(position, 2);
+        const at = (part: Value) => this.element(base, part, 0, this.isBefore(part, reading.extent, 2 * whole));
+        return { re: at(place), im: at(this.add(place, this.i(1))) };
+      }
+      case "mirrored": {
+        const isBeyond = k.compare("gt", position, this.i(Math.floor(whole / 2)));
+        const place = k.select(isBeyond, k.binary("sub", this.i(whole), position), position);
+        const isInside = this.both(isThere, this.isBefore(place, reading.extent, Math.floor(whole / 2) + 1));
+        const [re, im] = [this.element(base, place, 0, isInside), this.element(base, place, 1, isInside)];
+        const isAt = (where: number) => k.compare("eq", position, this.i(where));
+        const isReal = whole % 2 === 0 ? k.binary("or", isAt(0), isAt(whole / 2)) : isAt(0);
+        return { re, im: k.select(isReal, zero, k.select(isBeyond, k.unary("neg", im), im)) };
+      }
+      case "joined":
+        return this.joined(base, position);
+    }
+  }
+
+  /** The spectrum of pairs, from half of that of all: the sum and the turned difference of two numbers. */
+  private joined(base: Value, position: Value): ComplexValue {
+    const { k, ops } = this;
+    const { whole, sign, halves, reading } = this.pass;
+    const across = k.binary("sub", this.i(whole), position);
+    // The first number and the last are real: what their imaginary parts hold does not count.
+    const isFirst = k.compare("eq", position, this.i(0));
+    const part = (place: Value): ComplexValue => {
+      const isInside = this.isBefore(place, reading.extent, whole + 1);
+      const [re, im] = [this.element(base, place, 0, isInside), this.element(base, place, 1, isInside)];
+      return { re, im: k.select(isFirst, ops.real(0), im) };
+    };
+    const [a, b] = [part(position), ops.conj(part(across))];
+    const isBeyond = k.compare("gt", position, across);
+    const known = this.constant(halves, k.binary("min", position, across), false);
+    const root = { re: k.select(isBeyond, k.unary("neg", known.re), known.re), im: known.im };
+    return ops.addTurned(ops.add(a, b), ops.mul(ops.sub(a, b), root, sign === 1), 1);
+  }
+
+  /** Whether a number is less than a limit; null where it always is, because all are less than `most`. */
+  private isBefore(x: Value, limit: number, most: number): Value | null {
+    return limit < most ? this.k.compare("lt", x, this.i(limit)) : null;
+  }
+
+  private both(a: Value | null, b: Value | null): Value | null {
+    return a && b ? this.k.binary("and", a, b) : (a ?? b);
+  }
+
+  /** A number of the source, or zero where it has none. */
+  private element(base: Value, place: Value, part: 0 | 1, isInside: Value | null): Value {
+    const { k } = this;
+    const { reading, inner, type } = this.pass;
+    const isOfComplex = reading.kind !== "real" && reading.kind !== "pairs";
+    const at = this.add(this.mul(place, inner), base);
+    const index = isOfComplex ? this.add(this.mul(at, 2), this.i(part)) : at;
+    if (!isInside) return k.load(this.source, index, type);
+    const value = k.load(this.source, k.select(isInside, index, this.i(0)), type);
+    return k.select(isInside, value, this.ops.real(0));
+  }
+
+  /** Writes result number `at` of a transform. */
+  write(transform: Transform, at: Value, value: ComplexValue, gate: Value | null): void {
+    const { writing, toStep } = this.pass;
+    const position = this.add(this.mul(at, toStep), transform.toPosition);
+    const twiddled = this.twiddled(transform, at, value);
+    const scaled = this.ops.scaled(this.multiplied(twiddled, writing.factor, position), writing.scale);
+    this.writeAt(transform.to, position, scaled, gate);
+  }
+
+  private writeAt(base: Value, position: Value, { re, im }: ComplexValue, gate: Value | null): void {
+    const { k } = this;
+    const { writing, computed, inner } = this.pass;
+    const place = (at: Value) => this.add(this.mul(at, inner), base);
+    const isWhole = writing.kind === "pairs" || writing.kind === "halved";
+    const open = this.both(isWhole ? null : this.isBefore(position, writing.extent, computed), gate);
+    if (writing.kind === "real") {
+      k.store(this.target, place(position), re, false, open);
+    } else if (writing.kind === "pairs") {
+      const twice = this.mul(position, 2);
+      k.store(this.target, place(twice), re, false, open);
+      k.store(this.target, place(this.add(twice, this.i(1))), im, false, open);
+    } else {
+      const index = this.mul(place(position), 2);
+      k.store(this.target, index, re, false, open);
+      k.store(this.target, this.add(index, this.i(1)), im, false, open);
+    }
+  }
+
+  /** Writes the numbers k and length - k of half a spectrum, from those of the spectrum of pairs. */
+  writeHalved(transform: Transform, at: Value, z: ComplexValue, across: ComplexValue, gate: Value | null): void {
+    const { ops, k } = this;
+    const { whole, sign, halves, writing } = this.pass;
+    const y = ops.conj(across);
+    const even = ops.scaled(ops.add(z, y), writing.scale / 2);
+    const odd = ops.turned(ops.scaled(ops.sub(z, y), writing.scale / 2), -1);
+    const moved = ops.mul(odd, this.constant(halves, at, sign === 1));
+    this.writeAt(transform.to, at, ops.add(even, moved), gate);
+    this.writeAt(transform.to, k.binary("sub", this.i(whole), at), ops.conj(ops.sub(even, moved)), gate);
+  }
+
+  // ------------------------------------------------------------------------------------------------ constants
+
+  /** A number of the table, or its conjugate. */
+  private constant(start: number, at: Value, isConjugate: boolean): ComplexValue {
+    const { k } = this;
+    const index = this.mul(this.add(at, this.i(start)), 2);
+    const value = {
+      re: k.load(this.table, index, this.pass.type),
+      im: k.load(this.table, this.add(index, this.i(1)), this.pass.type),
+    };
+    return isConjugate ? this.ops.conj(value) : value;
+  }
+
+  private multiplied(value: ComplexValue, factor: Factor | null, at: Value): ComplexValue {
+    if (!factor) return value;
+    return this.ops.mul(value, this.constant(factor.start, at, false), factor.isConjugate);
+  }
+
+  /** The twiddle between passes: a product of two roots, one of many and one of few steps. */
+  private twiddled(transform: Transform, at: Value, value: ComplexValue): ComplexValue {
+    const { twiddle, sign } = this.pass;
+    if (!twiddle) return value;
+    const turn = this.mul(this.k.binary("mul", transform.digits[twiddle.digit], at), twiddle.factor);
+    const [many, few] = this.divided(turn, twiddle.step);
+    const coarse = this.constant(twiddle.coarse, many, false);
+    const root = this.ops.mul(this.constant(twiddle.fine, few, false), coarse);
+    return this.ops.mul(value, root, sign === 1);
+  }
+
+  // ------------------------------------------------------------------------------------------------ stages
+
+  /** The places that butterfly b of a stage reads. */
+  places({ radix }: Stage, b: Value): Value[] {
+    const apart = this.pass.length / radix;
+    return Array.from({ length: radix }, (_, j) => this.add(b, this.i(j * apart)));
+  }
+
+  /** The place of its first result; the others follow `done` apart. `k`: b modulo `done`. */
+  firstResult({ radix }: Stage, b: Value, within: Value): Value {
+    return this.add(this.mul(this.k.binary("sub", b, within), radix), within);
+  }
+
+  /** The roots that butterflies with this remainder multiply their operands by, from the second on. */
+  rootsFor({ radix, done }: Stage, within: Value): ComplexValue[] {
+    if (done === 1) return [];
+    const step = this.pass.length / (done * radix);
+    return Array.from({ length: radix - 1 }, (_, j) =>
+      this.constant(this.pass.roots, this.mul(within, (j + 1) * step), false),
+    );
+  }
+
+  butterfly({ sign }: Stage, values: readonly ComplexValue[], roots: readonly ComplexValue[]): ComplexValue[] {
+    const { ops } = this;
+    const given = values.map((value, j) =>
+      j === 0 || !roots[j - 1] ? value : ops.mul(value, roots[j - 1], sign === 1),
+    );
+    return smallDft(ops, given, sign);
+  }
+
+  /** Results of a stage times its factor, where it has one: only the last stage of a transform does. */
+  factored({ factor }: Stage, value: ComplexValue, at: Value): ComplexValue {
+    return this.multiplied(value, factor, at);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * How a discrete Fourier transform of some length is computed, and the table of constants that it reads. Both depend on the
+ * length and the dtype alone, never on a device, so that a table made with the node (tensor/dft.ts) fits the kernels that any
+ * target makes of it (compiler/routines/fft/).
+ *
+ * A length whose prime factors are small is one pass of butterflies over rows that fit the memory of a workgroup, or several
+ * passes (Bailey's four steps: columns, twiddles, rows). Other lengths are convolutions with a chirp, of a longer length
+ * (Bluestein 1970).
+ */
+
+export type DftFloat = "f32" | "f64";
+
+/** The kinds: complex to complex, real to half of the spectrum, and half of a spectrum to real numbers. */
+export type DftKind = "complex" | "real" | "half";
+
+/**
+ * The longest row of one pass: it fits 16 KiB, the shared memory that every Vulkan device has, one part at a time.
+ * @internal for tests: passes are compared with it
+ */
+export const longestRow = (dtype: DftFloat): number => (dtype === "f32" ? 4096 : 2048);
+
+/** Prime factors that butterflies have. */
+const PRIMES = [2, 3, 5, 7, 11, 13];
+
+/** Where constants of a transform begin in its table; they are complex numbers, counted as such. */
+interface DftTable {
+  /** Roots of unity of each pass, by its length. */
+  readonly roots: ReadonlyMap<number, number>;
+  /** w^0 … w^(step-1) and w^0, w^step, w^(2 step) …, for w of the whole length: between passes. */
+  readonly fine: number;
+  readonly coarse: number;
+  readonly step: number;
+  readonly chirp: number;
+  /** The transform of the chirp, divided by the length. */
+  readonly filter: number;
+  /** Roots of twice the length, as many as half the length and one: they join a real transform of twice the length. */
+  readonly halves: number;
+  readonly size: number;
+}
+
+export interface DftPlan {
+  /** Elements of the complex transform: half of those of a real one if `isHalved`. */
+  readonly length: number;
+  /** Elements are taken in pairs as complex numbers, or given so, and one transform of half the length does. */
+  readonly isHalved: boolean;
+  readonly isChirp: boolean;
+  /** The length of the transforms that are computed: `length`, or that of the convolution. */
+  readonly computed: number;
+  /** The lengths of passes; their product is `computed`. */
+  readonly passes: readonly number[];
+  readonly table: DftTable;
+}
+
+export function planDft(kind: DftKind, length: number, dtype: DftFloat): DftPlan {
+  const half = length / 2;
+  const isHalved = kind !== "complex" && length % 2 === 0 && half >= 2 && half <= longestRow(dtype) && isSmooth(half);
+  const own = isHalved ? half : length;
+  const isChirp = !isSmooth(own);
+  const computed = isChirp ? smoothFrom(2 * own - 1) : own;
+  const passes = passesOf(computed, longestRow(dtype));
+  return { length: own, isHalved, isChirp, computed, passes, table: layOut(own, computed, passes, isHalved, isChirp) };
+}
+
+function layOut(
+  length: number,
+  computed: number,
+  passes: readonly number[],
+  isHalved: boolean,
+  isChirp: boolean,
+): DftTable {
+  let size = 0;
+  const section = (count: number): number => {
+    size += count;
+    return size - count;
+  };
+  const roots = new Map<number, number>();
+  for (const pass of passes) if (!roots.has(pass)) roots.set(pass, section(pass));
+  const isSplit = passes.length > 1;
+  const step = isSplit ? 2 ** Math.ceil(Math.log2(computed) / 2) : 1;
+  const fine = section(isSplit ? step : 0);
+  const coarse = section(isSplit ? Math.ceil(computed / step) : 0);
+  const chirp = section(isChirp ? length : 0);
+  const filter = section(isChirp ? computed : 0);
+  const halves = section(isHalved ? Math.floor(length / 2) + 1 : 0);
+  return { roots, fine, coarse, step, chirp, filter, halves, size };
+}
+
+/** Whether all prime factors are small. */
+function isSmooth(length: number): boolean {
+  return factorsOf(length) !== null;
+}
+
+/** The prime factors, the largest first; null where one is not small. */
+function factorsOf(length: number): number[] | null {
+  const factors: number[] = [];
+  let rest = length;
+  for (const prime of PRIMES) {
+    for (; rest > 1 && rest % prime === 0; rest /= prime) factors.unshift(prime);
+  }
+  return rest === 1 ? factors : null;
+}
+
+/** The least length from a number on that has only the factors 2, 3 and 5, of which 2 at least three times if it is long. */
+function smoothFrom(least: number): number {
+  let best = 2 ** Math.ceil(Math.log2(least));
+  for (let fives = 1; fives < best; fives *= 5) {
+    for (let threes = fives; threes < best; threes *= 3) {
+      const found = threes * 2 ** Math.max(least > 64 ? 3 : 0, Math.ceil(Math.log2(least / threes)));
+      if (found >= least && found < best) best = found;
+    }
+  }
+  return best;
+}
+
+/** Factors of a length that are about equal and at most `longest`. */
+function passesOf(length: number, longest: number): number[] {
+  const factors = factorsOf(length) as number[];
+  for (let count = Math.max(1, Math.ceil(Math.log(length) / Math.log(longest))); ; count++) {
+    const found = cut(factors, length, count, longest);
+    if (found) return found;
+  }
+}
+
+/** The factors in `count` groups, each of a product as near to the fair share as greedy choice finds; null where one is too long. */
+function cut(factors: readonly number[], length: number, count: number, longest: number): number[] | null {
+  if (count === 1) return length <= longest ? [length] : null;
+  const groups = new Array<number>(count).fill(1);
+  for (const factor of factors) {
+    const smallest = groups.indexOf(Math.min(...groups));
+    groups[smallest] *= factor;
+  }
+  return groups.every((group) => group <= longest) ? groups.sort((a, b) => b - a) : null;
+}

@@ -1,0 +1,42 @@
+/** Trends of signals: `detrend` removes them. */
+import { checkChoice, checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
+import type { DType } from "../core/dtype.js";
+import { normalizeAxis } from "../core/shape.js";
+import { checkTensor, constantsBeside, type FloatOf, type Tensor } from "../tensor/index.js";
+
+export type Trend = "constant" | "linear";
+
+export interface DetrendOptions {
+  /** The axis of time; the last unless told. */
+  readonly axis?: number;
+  /** What is removed: a straight line ("linear", unless told) or the mean ("constant"). */
+  readonly type?: Trend;
+}
+
+/** The signal less its mean, or less the line that is nearest to it. */
+export function detrend<D extends DType>(x: Tensor<D>, options: DetrendOptions = {}): Tensor<FloatOf<D>> {
+  const operation = "signal.detrend";
+  checkCount(operation, 2, arguments);
+  checkTensor(operation, "the signal", x);
+  checkOptions(operation, options, { axis: "number", type: "text" });
+  checkChoice(operation, "the option type", options.type, ["constant", "linear"]);
+  const axis = normalizeAxis(options.axis ?? -1, x.rank, operation);
+  const level = detrended(x.div(1).moveAxis(axis, -1), options.type ?? "linear");
+  return level.moveAxis(-1, axis) as Tensor<FloatOf<D>>;
+}
+
+/** Along the last axis. */
+export function detrended(x: Tensor, trend: Trend): Tensor {
+  const level = x.sub(x.mean({ axis: -1, keepDims: true }));
+  const n = x.shape.at(-1) as number;
+  if (trend === "constant" || n < 2) return level;
+  // Places counted from the middle are orthogonal to constants. Their squares add up to n (n² - 1) / 12.
+  const dtype = x.dtype === "f64" || x.dtype === "c128" ? "f64" : "f32";
+  const places = constantsBeside(x, "places", n, dtype, (i) => i - (n - 1) / 2);
+  const slope = level
+    .mul(places)
+    .sum({ axis: -1, keepDims: true })
+    .mul(12 / (n * (n * n - 1)));
+  return level.sub(slope.mul(places));
+}

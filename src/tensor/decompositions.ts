@@ -1,0 +1,33 @@
+/** Decompositions of matrices of f32, f64, c64 or c128 as functions of tensors; `linalg` gives them their interface. */
+import { eighNodes } from "../graph/primitives/eigh.js";
+import { leastSquares, pinv } from "../graph/primitives/pinv.js";
+import { qrNodes } from "../graph/primitives/qr.js";
+import { svdNodes } from "../graph/primitives/svd.js";
+import { g } from "../graph/vocabulary.js";
+import { backendOf, derive, makeNode } from "./build.js";
+import { Tensor } from "./tensor.js";
+
+/** Eigenvalues, rising, and eigenvectors, as columns, of Hermitian matrices. */
+export function hermitianEigen(a: Tensor): [Tensor, Tensor] {
+  const [values, vectors] = eighNodes(g, a.node);
+  return [new Tensor(values), new Tensor(vectors)];
+}
+
+/** U, s and Vᴴ. */
+export function singularFactors(a: Tensor, isFull: boolean): [Tensor, Tensor, Tensor] {
+  const [u, s, v] = svdNodes(g, a.node, isFull);
+  return [new Tensor(u), new Tensor(s), new Tensor(v)];
+}
+
+/** Q with so many columns, and R with as many rows. */
+export function orthogonalFactors(a: Tensor, columns: number): [Tensor, Tensor] {
+  const [q, r] = qrNodes(g, a.node, columns);
+  return [new Tensor(q), new Tensor(r)];
+}
+
+/** Pseudo-inverses; singular values up to `rtol` times the largest count as zero. */
+export const pseudoInverse = (a: Tensor, rtol: number): Tensor => new Tensor(derive(pinv, a.node, { rtol }));
+
+/** x of least length that makes ‖a x - b‖ least; batches alike. */
+export const leastSquaresSolution = (a: Tensor, b: Tensor, rtol: number): Tensor =>
+  new Tensor(makeNode(leastSquares, [a.node, b.node], { rtol }, backendOf(a.node)));

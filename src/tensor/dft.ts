@@ -1,0 +1,43 @@
+/** Fourier transforms as a function of tensors; `fft` gives them their interface. */
+import { isComplex, realDType } from "../core/dtype.js";
+import { type DftFloat, planDft } from "../graph/dft-plan.js";
+import { dftTable } from "../graph/dft-table.js";
+import { type DftParams, dft } from "../graph/primitives/dft.js";
+import { backendOf, makeNode } from "./build.js";
+import { keptConstants } from "./kept-constants.js";
+import { Tensor } from "./tensor.js";
+
+/** The transform of a tensor of f32, f64, c64 or c128 along an axis, which is not negative. */
+export function transformed(x: Tensor, params: Omit<DftParams, "isOfComplex">): Tensor {
+  const { node } = x;
+  const dtype = realDType(node.dtype) as DftFloat;
+  const plan = planDft(params.kind, params.length, dtype);
+  const key = `dft ${plan.length} ${plan.isHalved ? "halved" : "whole"}`;
+  const backend = backendOf(node);
+  const table = keptConstants(backend, key, [plan.table.size, 2], dtype, () => dftTable(plan, dtype));
+  return new Tensor(makeNode(dft, [node, table], { ...params, isOfComplex: isComplex(node.dtype) }, backend));
+}
+
+/**
+ * `count` numbers computed on the host, beside x, kept for the next time; `key` says which they are. A complex number is given
+ * as its two parts.
+ */
+export function constantsBeside(
+  x: Tensor,
+  key: string,
+  count: number,
+  dtype: "f32" | "f64" | "c64" | "c128",
+  at: (i: number) => number | readonly [number, number],
+): Tensor {
+  const values = () => {
+    const parts = Array.from({ length: count }, (_, i) => at(i)).flat() as number[];
+    return realDType(dtype) === "f32" ? Float32Array.from(parts) : Float64Array.from(parts);
+  };
+  return new Tensor(keptConstants(backendOf(x.node), key, [count], dtype, values));
+}
+
+/** The part of an axis from `start` to before `end`. */
+export function range(x: Tensor, axis: number, start: number, end: number): Tensor {
+  if (start === 0 && end === x.shape[axis]) return x;
+  return x.at(...Array.from({ length: axis }, () => ":" as const), `${start}:${end}`);
+}

@@ -1,0 +1,93 @@
+/** Signals: every function against SciPy's values, and what must hold of them. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { jit, random, signal, type Tensor, tensor } from "../../src/index.js";
+import { assertNear, type PackedArray, readCases, tensorOf } from "../support/scipy-cases.js";
+import { describeOnTensorDevices, devicesWithDoubles } from "../support/tensors.js";
+
+interface Case {
+  readonly name: keyof typeof signal;
+  readonly inputs: readonly PackedArray[];
+  readonly args: readonly number[];
+  readonly options: object;
+  /** By the name of the result; one without a name is the result itself. */
+  readonly results: Readonly<Record<string, PackedArray>>;
+}
+
+describeOnTensorDevices("SciPy's values", (device) => {
+  const cases = readCases<Case>("signal");
+  const dtype = devicesWithDoubles().includes(device) ? "f64" : "f32";
+  for (const name of [...new Set(cases.map((each) => each.name))]) {
+    test(name, () => {
+      for (const { inputs, args, options, results } of cases.filter((other) => other.name === name)) {
+        const call = signal[name] as unknown as (...args: unknown[]) => Tensor & Record<string, Tensor>;
+        const given = inputs.map((each) => tensorOf(each, dtype));
+        const found = call(...given, ...args, inputs.length > 0 ? options : { ...options, dtype });
+        for (const [key, wanted] of Object.entries(results)) {
+          const result = key === "" ? found : (found[key] as Tensor);
+          const tolerance = result.dtype === "f64" || result.dtype === "c128" ? 1e-10 : 2e-5;
+          assertNear(result, wanted, tolerance, `${name} ${key} ${JSON.stringify([args, options])}`);
+        }
+      }
+    });
+  }
+});
+
+describeOnTensorDevices("signals", () => {
+  test("istft inverts stft", () => {
+    const x = random.normal(random.key(5), [2, 1000]);
+    for (const options of [
+      { nperseg: 64 },
+      { nperseg: 100, noverlap: 75 },
+      { nperseg: 63, window: "hamming" },
+    ] as const) {
+      const { values } = signal.stft(x, options);
+      const back = signal.istft(values, options).values.at("...", ":1000");
+      assert.ok((back.sub(x).abs().max().itemSync() as number) < 1e-4, JSON.stringify(options));
+    }
+  });
+
+  test("a window of one's own, and stft inside jit", () => {
+    const x = random.normal(random.key(6), [300]);
+    const window = signal.hann(32, { sym: false });
+    const own = signal.stft(x, { window }).values;
+    const named = jit((y: Tensor) => signal.stft(y, { nperseg: 32 }).values)(x);
+    assert.ok((own.sub(named).abs().max().itemSync() as number) < 1e-5);
+  });
+
+  test("a convolution is the same by either method, in several axes, and integers stay exact", () => {
+    const [a, b] = [random.normal(random.key(1), [20, 31]), random.normal(random.key(2), [5, 6])];
+    for (const mode of ["full", "same", "valid"] as const) {
+      const direct = signal.convolve(a, b, { mode, method: "direct" });
+      const quick = signal.convolve(a, b, { mode, method: "fft" });
+      assert.ok((direct.sub(quick).abs().max().itemSync() as number) < 1e-4, mode);
+    }
+    const whole = tensor([1, 2, 3], { dtype: "i32" });
+    assert.deepEqual([...signal.convolve(whole, whole).dataSync()], [1, 4, 10, 12, 9]);
+  });
+});
+
+describe("arguments of signals", () => {
+  const x = tensor([1, 2, 3, 4], { device: "cpu" });
+  const throws = (f: () => unknown, message: RegExp) => assert.throws(f, { message });
+  test("what is wrong is named, with the remedy", () => {
+    throws(() => signal.stft(x, { nperseg: 2, noverlap: 2 }), /^signal\.stft: noverlap is 2; it is less than nperseg/);
+    throws(() => signal.stft(x, { nperseg: 4, nfft: 2 }), /^signal\.stft: nfft is 2; it is at least nperseg/);
+    throws(
+      () => signal.stft(x, { window: "han" as "hann" }),
+      /^signal\.stft: there is no window "han"; there are boxcar/,
+    );
+    throws(
+      () => signal.stft(x, { window: "kaiser" }),
+      /^signal\.stft: the window kaiser takes beta; write \["kaiser", beta\]/,
+    );
+    throws(() => signal.welch(x, { window: x, nperseg: 2 }), /^signal\.welch: a window of \[4\] for segments of 2/);
+    throws(() => signal.istft(x), /^signal\.istft: \[4\] is no transform/);
+    throws(() => signal.convolve(x, x.reshape([2, 2])), /^signal\.convolve: signals of \[4\] and \[2, 2\]/);
+    throws(
+      () => signal.convolve(x.reshape([4, 1]), x.reshape([1, 4]), { mode: "valid" }),
+      /overlap nowhere as a whole/,
+    );
+    throws(() => signal.hilbert(signal.hilbert(x)), /^signal\.hilbert: takes real numbers/);
+  });
+});
