@@ -7,6 +7,7 @@ export {
   DisposedError,
   DTypeError,
   FormatError,
+  LinalgError,
   OutOfMemoryError,
   PumiceError,
   ShapeError,

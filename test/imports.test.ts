@@ -121,6 +121,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   "linalg/qr.js": (f, { m }) => [f.qr(m).q, f.qr(m, { pivoting: true }).r],
   "linalg/svd.js": (f, { m }) => [f.svd(m).u, f.matrixRank(m)],
   "linalg/least-squares.js": (f, { m }) => [f.lstsq(m, m).x, f.pinv(m)],
+  "linalg/check.js": (f, { m }) => {
+    f.check(m);
+    return m.add(1);
+  },
+  "linalg/iterative.js": (f, { m }) => f.cg((a: typeof m, v: typeof m) => a.matmul(v), m, m),
+  "linalg/matrix-functions.js": (f, { m }) => [f.matrixExp(m), f.matrixPower(m, -2)],
+  "linalg/norms.js": (f, { m }) => [f.matrixNorm(m), f.vectorNorm(m)],
+  "linalg/products.js": (f, { m }) => [f.adjoint(m), f.multiDot([m, m])],
   "linalg/lu.js": (f, { m }) => [f.solve(m, m), f.det(m), f.lu(m).p],
   "fft/cosine.js": (f, { x }) => [f.dct(x), f.idst(x, { type: 3 })],
   "fft/frequencies.js": (f, { x }) => [f.fftfreq(3, { device: "cpu" }), f.fftshift(x)],

@@ -71,3 +71,6 @@ export class SizeMismatchError extends PumiceError {}
 
 /** An argument that the function does not take; the message names the limit. */
 export class ArgumentError extends PumiceError {}
+
+/** A matrix that has no such factor or solution, found by `linalg.check`. */
+export class LinalgError extends PumiceError {}

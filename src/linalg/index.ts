@@ -1,5 +1,9 @@
 /** Linear algebra: `import { linalg } from "pumice"`. */
+
+export { matmul, matrixTranspose, outer, tensordot, trace, vecdot } from "../tensor/index.js";
+export { type CheckOptions, check } from "./check.js";
 export { type Eigenpairs, eigh, eigvalsh, type HermitianOptions } from "./eigh.js";
+export { type ConjugateGradientOptions, cg } from "./iterative.js";
 export { type LeastSquares, lstsq, pinv } from "./least-squares.js";
 export {
   det,
@@ -13,6 +17,15 @@ export {
   slogdet,
   solve,
 } from "./lu.js";
+export { matrixExp, matrixPower } from "./matrix-functions.js";
+export {
+  type MatrixNormOptions,
+  type MatrixNormOrder,
+  matrixNorm,
+  type VectorNormOptions,
+  vectorNorm,
+} from "./norms.js";
+export { adjoint, cross, multiDot } from "./products.js";
 export { type PivotedQrFactors, type QrFactors, type QrOptions, qr } from "./qr.js";
 export {
   matrixRank,

@@ -99,7 +99,7 @@ const [SHUFFLE, BALLOT] = [0x10, 0x8];
  * A Vulkan device as the compiler sees it.
  * @internal for tests: a description with other abilities is made from it
  */
-export function describeGpu({ plan: { limits, features }, properties }: VulkanDevice): GpuDescription {
+export function describeGpu({ plan: { limits, features, deviceHeapBytes }, properties }: VulkanDevice): GpuDescription {
   const { size, min, max, operations } = properties.subgroup;
   const hasAtomic = (bits: 32 | 64) => features.includes(`shaderBufferFloat${bits}AtomicAdd`);
   return {
@@ -108,6 +108,7 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
     units: UNITS[properties.type],
     sharedBytes: limits.maxComputeSharedMemorySize,
     maxThreads: Math.min(limits.maxComputeWorkGroupSize[0], limits.maxComputeWorkGroupInvocations),
+    memoryBytes: deviceHeapBytes,
     maxColumns: limits.maxComputeWorkGroupCount[0],
     subgroupSize: operations & SHUFFLE ? size : 0,
     votingLanes: operations & SHUFFLE && operations & BALLOT && min === max ? size : 0,

@@ -665,6 +665,16 @@ add("inv", [positiveDefinite([2], 3)], (a) => linalg.inv(a), everywhere);
 add("det", [positiveDefinite([2], 3)], (a) => linalg.det(a), everywhere);
 add("det by factors", [positiveDefinite([2], 4)], (a) => linalg.det(a));
 add("slogdet", [positiveDefinite([2], 3)], (a) => linalg.slogdet(a).logAbsDet, everywhere);
+add("matrixExp", [floats([2, 3, 3], -1, 1)], (a) => linalg.matrixExp(a));
+add("matrixPower", [floats([2, 2], -1, 1)], (a) => linalg.matrixPower(a, 3));
+add("matrixPower, negative", [positiveDefinite([], 2)], (a) => linalg.matrixPower(a, -2));
+for (const order of ["fro", 1, -1, Infinity, -Infinity] as const) {
+  add(`matrixNorm ${order}`, [floats([2, 3], 0.3, 2)], (a) => linalg.matrixNorm(a, { order }));
+}
+add("vectorNorm", [floats([2, 3], 0.3, 2)], (a) => linalg.vectorNorm(a, { axis: 1, order: 3 }));
+add("adjoint", [floats([2, 3])], (a) => linalg.adjoint(a));
+add("cross", [floats([2, 3]), floats([3])], (a, b) => linalg.cross(a, b));
+add("multiDot", [floats([2]), floats([2, 3]), floats([3, 2])], (a, b, c) => linalg.multiDot([a, b, c!]));
 add("lu", [floats([4, 4], -2, 2)], (a) => Object.values(linalg.lu(a)).slice(1));
 add("lu of a tall matrix", [floats([5, 3], -2, 2)], (a) => linalg.luFactor(a).lu);
 add("lu of a wide matrix", [floats([2, 3, 5], -2, 2)], (a) => linalg.luFactor(a).lu);

@@ -1,11 +1,16 @@
-/** Runs the plan of a routine on the CPU, step by step, over plain arrays: for tests of routines without tensors. */
+/** Runs the plan of a routine, step by step, over plain arrays: for tests of routines without tensors. */
 import type { RoutinePlan } from "../../src/compiler/target/routine.js";
 import { DTYPES } from "../../src/core/dtype.js";
 import { productOf } from "../../src/core/shape.js";
 import { runKernel } from "./kernels.js";
 
 /** The bytes of the result. Each step gets copies of its buffers, and what it wrote is copied back. */
-export function runRoutine(plan: RoutinePlan, inputs: readonly Uint8Array[], resultBytes: number): Uint8Array {
+export function runRoutine(
+  plan: RoutinePlan,
+  inputs: readonly Uint8Array[],
+  resultBytes: number,
+  device = "cpu",
+): Uint8Array {
   const result = new Uint8Array(resultBytes);
   const temporaries = plan.temporaries.map(
     ({ dtype, shape }) => new Uint8Array(productOf(shape) * DTYPES[dtype].bytes),
@@ -16,7 +21,7 @@ export function runRoutine(plan: RoutinePlan, inputs: readonly Uint8Array[], res
       return buffer.kind === "temporary" ? temporaries[buffer.index]! : result.subarray(buffer.offset ?? 0);
     });
     const after = runKernel(
-      "cpu",
+      device,
       kernel,
       memory.map((bytes) => bytes.slice()),
     );

@@ -27,6 +27,7 @@ export const commonGpu: GpuDescription = {
   units: 64,
   sharedBytes: 32768,
   maxThreads: 1024,
+  memoryBytes: 2 ** 33,
   maxColumns: 65535,
   subgroupSize: 32,
   votingLanes: 32,

@@ -25,7 +25,7 @@ export function expandComposites(roots: readonly Node[], copies: Map<Node, Node>
     if (isBlocked(node, tiles)) return inBlocks(node, inputs, tiles);
     if (node.primitive === choice && tiles.kind !== "none" && isWorthBranching(node)) return branched(node, inputs);
     return (
-      (isMarker(node.primitive) ? inputs[0] : simpler(node, inputs[0])) ??
+      (isMarker(node.primitive) ? inputs[0] : simpler(node, inputs)) ??
       (isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null)
     );
   };

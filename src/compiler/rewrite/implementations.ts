@@ -53,7 +53,7 @@ export function chooseImplementations(
     }
     if (node.primitive !== dot) {
       const picked = () => (tiles.kind === "none" ? pickedElement(node, inputs[0]) : null);
-      return sorting(node, inputs) ?? simpler(node, inputs[0]) ?? picked();
+      return sorting(node, inputs) ?? simpler(node, inputs) ?? picked();
     }
     return (
       (isCountable([node, ...inputs]) ? products.rewrite(node.params, inputs) : null) ?? dot.expand(g, node, inputs)

@@ -1,5 +1,5 @@
 /**
- * Folds constants and reductions of repeated values. They need no loop: the sum of a constant is the constant
+ * Folds constants, choices by constants, and reductions of repeated values. Reductions need no loop: the sum of a constant is the constant
  * times the count, the sum of a tensor that was repeated along an axis is a multiple of the tensor. Gradients are full of
  * both.
  */
@@ -8,15 +8,19 @@ import { DTYPES, type Scalar } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import { derive, scalarNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
-import { cast } from "../../graph/primitives/elementwise.js";
+import type { Primitive } from "../../graph/primitive.js";
+import { cast, greater, greaterEqual, less, lessEqual, where } from "../../graph/primitives/elementwise.js";
 import { constant } from "../../graph/primitives/leaf.js";
-import { expand } from "../../graph/primitives/movement.js";
+import { expand, reshape } from "../../graph/primitives/movement.js";
 import { type PlainScalar, type ReductionEntry, reductionOf } from "../../graph/reduction.js";
 import { g } from "../../graph/vocabulary.js";
 
-/** A node that computes the same as `node` does of `x`, or null where there is nothing better. */
-export function simpler(node: Node, x: Node | undefined): Node | null {
+/** A node that computes the same as `node` does of its inputs, or null where there is nothing better. */
+export function simpler(node: Node, inputs: readonly Node[]): Node | null {
   const { primitive, params, dtype, shape, device } = node;
+  const x = inputs[0] as Node | undefined;
+  const chosen = decided(node, inputs);
+  if (chosen) return chosen;
   if (!x || DTYPES[dtype].kind === "complex" || DTYPES[x.dtype].kind === "complex") return null;
   if (primitive === cast && x.primitive === constant) {
     return scalarNode(castScalar(heldValue(x), x.dtype, dtype), dtype, device, shape);
@@ -30,6 +34,33 @@ export function simpler(node: Node, x: Node | undefined): Node | null {
     return scalarNode(count === 0 ? identity(dtype) : copies.ofValue(heldValue(x), count, dtype), dtype, device, shape);
   }
   return x.primitive === expand ? ofRepeated(node, entry, x) : null;
+}
+
+const comparisons = new Map<Primitive, (a: PlainScalar, b: PlainScalar) => boolean>([
+  [less, (a, b) => a < b],
+  [lessEqual, (a, b) => a <= b],
+  [greater, (a, b) => a > b],
+  [greaterEqual, (a, b) => a >= b],
+]);
+
+/**
+ * A comparison of constants, or the side that a constant condition takes: what the other side needs is not computed. The
+ * parameter of a distribution is often a number, and decides which of two formulas holds.
+ */
+function decided({ primitive, dtype, device, shape }: Node, [a, b, c]: readonly Node[]): Node | null {
+  const compare = comparisons.get(primitive);
+  if (primitive !== where && !compare) return null;
+  const [x, y] = [repeated(a), repeated(b)];
+  if (!compare) return x.primitive === constant ? (heldValue(x) ? b : c) : null;
+  const areConstant = x.primitive === constant && y.primitive === constant && DTYPES[x.dtype].kind !== "complex";
+  return areConstant ? scalarNode(compare(heldValue(x), heldValue(y)), dtype, device, shape) : null;
+}
+
+/** The node whose elements another repeats or rearranges: a constant stays one. */
+function repeated(node: Node): Node {
+  let at = node;
+  while (at.storage === null && (at.primitive === expand || at.primitive === reshape)) [at] = at.inputs;
+  return at.storage === null ? at : node;
 }
 
 /** A constant as its dtype holds it. */

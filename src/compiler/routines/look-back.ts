@@ -21,6 +21,12 @@ const UP_TO = 2;
 /** How often a workgroup looks before it counts a tile itself: a millisecond or so on a GPU. */
 export const LOOKS = 4096;
 
+/**
+ * Tiles that a lane looks at in one go. One by one, the walks of an H200 took two thirds of the time of a sort: an answer takes
+ * 0.7 µs, and the sums of all tiles before are known no faster than walks arrive.
+ */
+const AT_ONCE = 8;
+
 /** The sums of a lane that looks back. */
 export interface LookBackTask {
   readonly k: KernelBuilder;
@@ -85,8 +91,19 @@ function look(task: LookBackTask, start: readonly Walk[]): Walk[] {
       const walks = unpack(state);
       return pack(
         walks.map((walk, i) => {
-          const word = k.observe(published, places(k.binary("max", walk.at, zero))[i]);
-          return step(k, walk, word, k.unary("not", walk.isDone));
+          const words = Array.from({ length: AT_ONCE }, (_, back) => {
+            const tile = k.binary("sub", walk.at, k.constant("i32", back));
+            return k.observe(published, places(k.binary("max", tile, zero))[i]);
+          });
+          return words.reduce<{ readonly walk: Walk; readonly isWaiting: Value }>(
+            ({ walk: reached, isWaiting }, word) => {
+              const next = step(k, reached, word, isWaiting);
+              // The word after this one counts only if this one was there and was not the last.
+              const isThere = k.compare("lt", next.at, reached.at);
+              return { walk: next, isWaiting: k.binary("and", isThere, k.unary("not", next.isDone)) };
+            },
+            { walk, isWaiting: k.unary("not", walk.isDone) },
+          ).walk;
         }),
       );
     },

@@ -50,7 +50,7 @@ export function sweptRows({ shape, dtype }: Pick<Sorted, "shape" | "dtype">, sor
   if (!votes(sort) || extent < sort.digitsFrom || extent >= 2 ** SUM_BITS) return null;
   // Small subgroups have more counters, and there may be room for those of fewer lanes only.
   for (let lanes = Math.min(sort.lanes, DIGITS); lanes >= LEAST_LANES; lanes /= 2) {
-    for (const perLane of sort.perLane ? [sort.perLane] : type === "u64" ? [8, 4] : [16, 8, 4]) {
+    for (const perLane of sort.perLane ? [sort.perLane] : [16, 8, 4]) {
       const tiles = Math.ceil(extent / (lanes * perLane));
       const tiled: SweptRows = { type, rows, extent, lanes, perLane, tiles, subgroupSize, looks };
       const bytes = rankingBytes(tiled) + 4 * DIGITS;

@@ -5,7 +5,7 @@ import { simpler } from "../../../src/compiler/rewrite/simplify.js";
 import type { DType, Scalar } from "../../../src/core/dtype.js";
 import { castNode, scalarNode } from "../../../src/graph/build.js";
 import type { Node } from "../../../src/graph/node.js";
-import { mul } from "../../../src/graph/primitives/elementwise.js";
+import * as E from "../../../src/graph/primitives/elementwise.js";
 import { constant } from "../../../src/graph/primitives/leaf.js";
 import { expand } from "../../../src/graph/primitives/movement.js";
 import { reducePrimitives } from "../../../src/graph/primitives/reduce.js";
@@ -15,7 +15,7 @@ import { make, nowhere, stored, storedAs } from "../../support/nodes.js";
 import { plainValues } from "../../support/plain-graph.js";
 
 const full = (value: Scalar, dtype: DType, ...shape: number[]): Node => scalarNode(value, dtype, nowhere, shape);
-const simplified = (node: Node): Node | null => simpler(node, node.inputs[0]);
+const simplified = (node: Node): Node | null => simpler(node, node.inputs);
 const dtypeOf = (op: (typeof REDUCE_OPS)[number]): DType =>
   reductionOf(op).kinds.includes("float") ? "f32" : reductionOf(op).kinds.includes("int") ? "i32" : "bool";
 
@@ -55,7 +55,7 @@ test("a sum over a repeated axis is a multiple of the sum over what is not", () 
   const x = stored(6, 1);
   const node = g.sum(make(expand, [x], { shape: [6, 100] }), [1]);
   const simple = simplified(node)!;
-  assert.equal(simple.primitive, mul);
+  assert.equal(simple.primitive, E.mul);
   assert.equal(simple.inputs[0]!.inputs[0], x, "it looks at x as it is");
   const long = g.sum(make(expand, [stored(1, 6)], { shape: [100, 6] }), [1]);
   assert.equal(simplified(long), null, "the axis that was repeated is kept");
@@ -93,5 +93,31 @@ test("complex numbers, and what is neither constant nor repeated, are left to ot
   assert.equal(simplified(g.sum(full({ re: 1, im: 2 }, "c64", 3), [0])), null);
   assert.equal(simplified(g.sum(stored(3), [0])), null);
   assert.equal(simplified(g.neg(full(1, "f32", 3))), null);
-  assert.equal(simpler(stored(3), undefined), null);
+  assert.equal(simpler(stored(3), []), null);
+});
+
+test("a comparison of constants is a constant, as its dtype holds them, and a constant condition takes its side", () => {
+  const cases = [["less", true, false], ["lessEqual", true, true], ["greater", false, false], ["greaterEqual", false, true]] as const; // biome-ignore format: a row
+  for (const [name, ofSmaller, ofEqual] of cases) {
+    for (const [a, b, want] of [
+      [1, 2, ofSmaller],
+      [2, 2, ofEqual],
+      [Number.NaN, 2, false],
+    ] as const) {
+      // biome-ignore format: a row
+      const simple = simplified(make(E[name], [full(a, "f32", 3), g.broadcast(full(b, "f32"), [3])]))!;
+      assert.deepEqual(
+        [simple.primitive, simple.params.value, simple.dtype],
+        [constant, want, "bool"],
+        `${name}(${a}, ${b})`,
+      );
+    }
+  }
+  // 0.1 and the f32 nearest to it are the same f32.
+  const rounded = simplified(g.less(full(0.1, "f32", 3), full(Math.fround(0.1), "f32", 3)))!;
+  assert.equal(rounded.params.value, false);
+  const [x, y] = [stored(3), stored(3)];
+  assert.equal(simplified(g.where(full(true, "bool", 3), x, y)), x);
+  assert.equal(simplified(g.where(full(false, "bool", 3), x, y)), y);
+  assert.equal(simplified(g.where(g.less(x, 1), x, y)), null);
 });

@@ -114,7 +114,7 @@ function kernelsOf(node: Node, profile: TargetProfile): Kernel[] {
 /** The names of routine primitives, read from the code: many are known to their own file alone. */
 function routinePrimitives(): string[] {
   const root = new URL("../../../src/", import.meta.url);
-  return ["graph/primitives/", "compiler/routines/"].flatMap((folder) => {
+  return ["graph/primitives/", "compiler/"].flatMap((folder) => {
     const files = readdirSync(new URL(folder, root), { recursive: true, encoding: "utf8" });
     const texts = files
       .filter((file) => file.endsWith(".js"))

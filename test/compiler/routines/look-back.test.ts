@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
-import { publishSums, sumsBefore } from "../../../src/compiler/routines/look-back.js";
+import { publishSums, SUM_BITS, sumsBefore } from "../../../src/compiler/routines/look-back.js";
 import { interpretKernel } from "../../support/kernel-interpreter.js";
 import { runKernel } from "../../support/kernels.js";
 import { testDevices } from "../../support/tensors.js";
@@ -64,6 +64,37 @@ test("in any other order the missing tiles are counted, each once for all", () =
   assert.deepEqual([...sums], [...want]);
   // Tile 5 counts those before it and tells the others; tile 8 has 6 and 7 to count.
   assert.equal(counted, 7);
+});
+
+test("a walk passes over tiles that have published their own sums alone, in one look or several", () => {
+  for (const [tile, looks] of [
+    [3, 1],
+    [8, 1],
+    [9, 1],
+    [9, 2],
+  ] as const) {
+    const buffers = [1, 1280, 1280, 1280, 10].map((size) => new Uint32Array(size));
+    buffers[2]!.forEach((_, i, all) => {
+      all[i] = (i * 7919) % 1000;
+    });
+    // All tiles before have published their own sums, and only the first those of all up to it.
+    for (let i = 0; i < tile * 2 * LANES; i++)
+      buffers[1]![i] = buffers[2]![i]! + (i < 2 * LANES ? 2 : 1) * 2 ** SUM_BITS;
+    buffers[0]![0] = tile;
+    interpretKernel(
+      kernelWith(looks, 1),
+      buffers.map(({ buffer }) => new Uint8Array(buffer)),
+    );
+    for (let i = 0; i < 2 * LANES; i++) {
+      const before = Array.from({ length: tile }, (_, t) => buffers[2]![t * 2 * LANES + i]!).reduce((a, b) => a + b);
+      assert.equal(buffers[3]![tile * 2 * LANES + i], before);
+    }
+    assert.equal(buffers[1]![tile * 2 * LANES]! >>> SUM_BITS, 2, "it publishes the sums of all up to it");
+    assert.ok(
+      buffers[4]!.every((count) => count === 0),
+      "nothing is counted again",
+    );
+  }
 });
 
 for (const device of testDevices().filter((name) => name !== "cpu")) {

@@ -131,7 +131,7 @@ test("tiles fit the shared memory; without votes, with large subgroups or short 
     return found && [found.lanes, found.perLane];
   };
   assert.deepEqual(tilesFor({ sharedBytes: 49152 }), [256, 16]);
-  assert.deepEqual(tilesFor({ sharedBytes: 49152 }, 1e6, "f64"), [256, 8]);
+  assert.deepEqual(tilesFor({ sharedBytes: 49152 }, 1e6, "f64"), [256, 16]);
   assert.deepEqual(tilesFor({ sharedBytes: 16384 }), [128, 16]);
   assert.deepEqual(tilesFor({ sharedBytes: 32768, subgroupSize: 8 }), [128, 16]);
   assert.equal(tilesFor({ sharedBytes: 49152, subgroupSize: 64 }), null);

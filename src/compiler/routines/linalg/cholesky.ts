@@ -7,7 +7,10 @@
 import type { Kernel, Value } from "../../ir/ir.js";
 import type { Routine } from "../../target/routine.js";
 import { kindOf } from "./field.js";
+import { gridFor } from "./grid.js";
 import { lanesForRows, MatrixKernel, matricesOf } from "./matrix-kernel.js";
+import { oneKernel } from "./plan.js";
+import { steppedCholesky } from "./stepped-cholesky.js";
 
 export const choleskyRoutine: Routine = (node, profile, settings) => {
   const { isComplex } = kindOf(node);
@@ -15,6 +18,8 @@ export const choleskyRoutine: Routine = (node, profile, settings) => {
     batch,
     shape: [n],
   } = matricesOf(node, isComplex);
+  const grid = gridFor(kindOf(node), profile.tiles);
+  if (grid && n > oneKernel(kindOf(node), profile.tiles)) return steppedCholesky(node, batch, n, grid, settings);
   const name = `cholesky[${node.shape.join("×")}]`;
   const kernel = new MatrixKernel(name, n === 0 ? 0 : batch, lanesForRows(n, profile), node, settings);
   const adjoint = isComplex ? "ᴴ" : "ᵀ";

@@ -4,6 +4,7 @@
  */
 import type { TileProfile } from "../../target/tile-profile.js";
 import { bytesOf, type NumberKind } from "./field.js";
+import { gridFor } from "./grid.js";
 
 /** The order of the largest blocks, by the kind of tiles. */
 const BLOCK = { shared: 64, panels: 64, registers: 32 } as const;
@@ -11,8 +12,15 @@ const BLOCK = { shared: 64, panels: 64, registers: 32 } as const;
 /** Steps of a kernel's loops that every driver takes: software ends them after 65,535 rounds of up to 16. */
 const MOST_STEPS = 1 << 18;
 
-/** Rows and columns of matrices that are factored, or solved with, by one kernel. Infinity inside larger kernels. */
-export function blockOf(kind: NumberKind, tiles: TileProfile): number {
+/** The order of matrices that GPUs factor in steps (grid.ts); larger ones are cut, for the sake of products in larger tiles. */
+const IN_STEPS = 4096;
+
+/** Rows and columns of matrices that are factored, or solved with, by one routine. Infinity inside larger kernels. */
+export const blockOf = (kind: NumberKind, tiles: TileProfile): number =>
+  gridFor(kind, tiles) ? IN_STEPS : oneKernel(kind, tiles);
+
+/** The same for one kernel. */
+export function oneKernel(kind: NumberKind, tiles: TileProfile): number {
   if (tiles.kind === "none") return Infinity;
   let block: number = BLOCK[tiles.kind];
   if (tiles.kind !== "panels") while (block > 8 && block * (block + 2) * bytesOf(kind) > tiles.sharedBytes) block /= 2;
@@ -21,12 +29,17 @@ export function blockOf(kind: NumberKind, tiles: TileProfile): number {
 
 /** Columns of an LU factorisation of m rows that one kernel does. */
 export function luColumns(m: number, kind: NumberKind, tiles: TileProfile): number {
-  let columns = blockOf(kind, tiles);
+  let columns = oneKernel(kind, tiles);
+  // A workgroup of a GPU is slow with what it does not hold in its own memory.
+  while (tiles.kind === "shared" && columns > 4 && !isShareable(m, columns, kind, tiles)) columns /= 2;
   if (tiles.kind !== "registers") return columns;
   while (columns > 1 && m * columns * Math.max(columns, 16) > MOST_STEPS) columns /= 2;
   return columns;
 }
 
+/** Shared memory through which lanes agree on a pivot, at most. */
+const EXCHANGE_BYTES = 4096;
+
 /** Whether lanes have the memory to share a matrix of m rows while they factor it; a core's cache always does. */
 export const isShareable = (m: number, columns: number, kind: NumberKind, { kind: tile, sharedBytes }: TileProfile) =>
-  tile === "panels" || m * ((columns | 1) * bytesOf(kind) + 4) <= sharedBytes;
+  tile === "panels" || m * (columns | 1) * bytesOf(kind) + EXCHANGE_BYTES <= sharedBytes;

@@ -7,7 +7,10 @@ import type { Kernel, Value } from "../../ir/ir.js";
 import type { TargetProfile } from "../../target/profile.js";
 import type { Routine } from "../../target/routine.js";
 import { bytesOf, kindOf, type Num, type NumberKind } from "./field.js";
+import { gridFor } from "./grid.js";
 import { MatrixKernel, matricesOf, SOFTWARE_LANES } from "./matrix-kernel.js";
+import { oneKernel } from "./plan.js";
+import { steppedSolve } from "./stepped-solve.js";
 
 /** How the columns of the right sides are shared: lanes of a row, and columns of a lane. */
 interface ColumnShare {
@@ -37,6 +40,8 @@ export const solveLowerRoutine: Routine = (node, profile, settings) => {
     batch,
     shape: [n, m],
   } = matricesOf(node, kind.isComplex);
+  const grid = gridFor(kind, profile.tiles);
+  if (grid && n > oneKernel(kind, profile.tiles)) return steppedSolve(node, batch, [n, m], grid, settings);
   const share = shareOf(n, m, kind, profile);
   const chunks = Math.ceil(m / (share.lanes * share.perLane));
   const name = `solveLower[${node.shape.join("×")}]`;

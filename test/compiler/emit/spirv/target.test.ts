@@ -53,6 +53,15 @@ test("a software driver gets no barriers, and is refused kernels whose loops it 
   assert.ok(spirvTarget(commonGpu).encode(kernel, null).bytes.length > 0);
 });
 
+test("sorting knows the lanes that vote, and bands are a share of the memory within bounds", () => {
+  const profileOf = (changes: Partial<GpuDescription>) => spirvTarget({ ...commonGpu, ...changes }).profile;
+  assert.equal(profileOf({}).sort.subgroupSize, 32);
+  assert.equal(profileOf({ votingLanes: 0 }).sort.subgroupSize, undefined);
+  assert.equal(profileOf({ isSoftware: true }).sort.lanes, 1, "a software driver sorts by threads");
+  const bands = [2 ** 31, 2 ** 34, 140 * 2 ** 30].map((memoryBytes) => profileOf({ memoryBytes }).bandBytes);
+  assert.deepEqual(bands, [2 ** 26, 2 ** 28, 2 ** 30]);
+});
+
 test("targets that write other code have another identity", () => {
   const identity = (changes: Partial<GpuDescription>) => spirvTarget({ ...commonGpu, ...changes }).identity;
   const all = [{}, { isSoftware: true }, { subgroupSize: 16 }, { atomicFloats: ["f32"] as const }, { maxColumns: 9 }];
