@@ -10,8 +10,10 @@ import { constantsBeside, range, type Tensor, transformed } from "../tensor/inde
 import { asTransformable, checkedAxis, type FftNorm, scaleOf } from "./norms.js";
 import type { RealPartOf } from "./one-axis.js";
 
+/** The types of cosine and sine transforms, numbered as in SciPy. */
 export type TransformType = 1 | 2 | 3 | 4;
 
+/** Options of `dct`, `dst` and their inverses. */
 export interface DctOptions {
   /** The type, 1 to 4; 2 unless told. */
   readonly type?: TransformType;

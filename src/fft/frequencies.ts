@@ -6,6 +6,7 @@ import { ArgumentError } from "../core/errors.js";
 import { normalizeAxes } from "../core/shape.js";
 import { arange, type CreationOptions, checkTensor, type Tensor, where } from "../tensor/index.js";
 
+/** Options of `fftfreq` and `rfftfreq`. */
 export interface FrequencyOptions<D extends DType = DType> extends CreationOptions<D> {
   /** The distance between samples; 1 unless told. */
   readonly d?: number;
@@ -47,6 +48,7 @@ export function rfftfreq<D extends DType = "f32">(n: number, options: FrequencyO
   return frequencies("fft.rfftfreq", n, options, half, (k) => k) as Tensor<D>;
 }
 
+/** Options of `fftshift` and `ifftshift`. */
 export interface ShiftOptions {
   /** The axes; all unless told. */
   readonly axes?: number | readonly number[];

@@ -20,6 +20,7 @@ export function scaleOf(norm: FftNorm = "backward", n: number, isInverse: boolea
   return (norm === "backward") === isInverse ? 1 / n : 1;
 }
 
+/** Options of transforms along one axis. */
 export interface FftOptions {
   /** The length of the transform: the axis is cut to it, or filled with zeros. */
   readonly n?: number;

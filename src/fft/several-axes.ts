@@ -8,6 +8,7 @@ import { apartFrom, type ComplexOf, checkTensor, type Tensor } from "../tensor/i
 import { asComplex, asTransformable, checkNorm, type FftNorm } from "./norms.js";
 import { alongAxis, DIRECTIONS, type Direction, type RealPartOf } from "./one-axis.js";
 
+/** Options of transforms along several axes. */
 export interface FftnOptions {
   /** The lengths, one for each axis: axes are cut to them, or filled with zeros. */
   readonly s?: readonly number[];

@@ -11,6 +11,7 @@ import { shown } from "../core/shown.js";
 import { isTensor, type Tensor } from "../tensor/index.js";
 import type { LuFactor } from "./lu.js";
 
+/** Options of `linalg.check`. */
 export interface CheckOptions {
   /** What a tensor is: the factor of `cholesky`, or any result, which is then to be finite. "finite". */
   readonly as?: "cholesky" | "finite";

@@ -6,6 +6,7 @@ import { type DType, isComplex, realDType } from "../core/dtype.js";
 import { type FloatOf, hermitianEigen, type RealOf, type Tensor } from "../tensor/index.js";
 import { adjointOf, checkSquare, workDTypes } from "./arguments.js";
 
+/** Options of functions of Hermitian matrices. */
 export interface HermitianOptions {
   /** Reads the upper half of the matrix, not the lower. */
   readonly upper?: boolean;

@@ -11,6 +11,7 @@ import { customGradient } from "../transforms/custom.js";
 import { jvp, vjp } from "../transforms/grad.js";
 import { workDTypes } from "./arguments.js";
 
+/** Options of the method of conjugate gradients. */
 export interface ConjugateGradientOptions {
   /** The residual, relative to b, to stop at; 1e-5 in f32, 1e-10 in f64. */
   readonly tolerance?: number;

@@ -11,6 +11,7 @@ import { checkMatrices, checkSquare } from "./arguments.js";
 import { inv } from "./lu.js";
 import { svdvals } from "./svd.js";
 
+/** Options of `vectorNorm`. */
 export interface VectorNormOptions {
   /** The axes of the vectors; all axes together unless told. */
   readonly axis?: number | readonly number[];
@@ -33,6 +34,7 @@ export function vectorNorm<D extends DType>(x: Tensor<D>, options: VectorNormOpt
  */
 export type MatrixNormOrder = "fro" | "nuc" | 1 | -1 | 2 | -2 | typeof Infinity;
 
+/** Options of `matrixNorm`. */
 export interface MatrixNormOptions {
   readonly keepDims?: boolean;
   /** "fro", "nuc", 1, -1, 2, -2, Infinity or -Infinity. "fro". */

@@ -9,6 +9,7 @@ import { concat, type FloatOf, orthogonalFactors, type Tensor } from "../tensor/
 import { adjointOf, checkMatrices, workDTypes } from "./arguments.js";
 import { pivotedColumns } from "./pivoted-columns.js";
 
+/** Options of `qr`. */
 export interface QrOptions {
   /**
    * reduced: q is [.., m, k] and r is [.., k, n], k = min(m, n). complete: q is [.., m, m] and r is [.., m, n].

@@ -10,6 +10,7 @@ import { type FloatOf, type RealOf, singularFactors, type Tensor } from "../tens
 import { adjointOf, checkMatrices, workDTypes } from "./arguments.js";
 import { qr } from "./qr.js";
 
+/** Options of `svd`. */
 export interface SvdOptions {
   /** u and vh are square: they complete a basis. false. */
   readonly full?: boolean;
@@ -48,6 +49,7 @@ export function svdvals<D extends DType>(a: Tensor<D>): Tensor<RealOf<FloatOf<D>
   return singularFactors(a.cast(work), false)[1].cast(realDType(result)) as Tensor<RealOf<FloatOf<D>>>;
 }
 
+/** Options of functions that decide which singular values count as zero. */
 export interface RankOptions {
   /** Singular values up to this share of the largest count as zero. max(m, n) · ε, as in NumPy. */
   readonly rtol?: number;
@@ -96,6 +98,7 @@ export function polar<D extends DType>(a: Tensor<D>): PolarFactors<FloatOf<D>> {
   return { u: u.matmul(vh).cast(result), p: adjointOf(vh).matmul(scaled).cast(result) } as PolarFactors<FloatOf<D>>;
 }
 
+/** Options of the randomised singular value decomposition. */
 export interface RandomizedSvdOptions {
   /** Directions beyond the rank that are sampled, too. 10. */
   readonly oversampling?: number;

@@ -19,6 +19,7 @@ import {
   type Tensor,
 } from "../tensor/index.js";
 
+/** Options of `convolve` and `correlate`. */
 export interface ConvolutionOptions {
   /** "full": every overlap (unless told); "same": as many as the first signal, from the middle; "valid": whole overlaps. */
   readonly mode?: ConvolveMode;
@@ -121,6 +122,7 @@ function middle(x: Tensor, axes: readonly number[], shape: readonly number[]): T
   }, x);
 }
 
+/** Options of `fftConvolve`. */
 export interface FftConvolveOptions {
   readonly mode?: ConvolveMode;
   /** The axes of the convolution; all unless told. The others broadcast. */

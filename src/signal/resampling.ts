@@ -16,6 +16,7 @@ import {
   zeros,
 } from "../tensor/index.js";
 
+/** Options of `resample`. */
 export interface ResampleOptions {
   /** The axis of time; the first unless told, as in SciPy. */
   readonly axis?: number;
@@ -86,6 +87,7 @@ function complexAt(x: Tensor, axis: number, count: number): Tensor {
   return ifft(concat(present, { axis }), { axis });
 }
 
+/** Options of `hilbert`. */
 export interface HilbertOptions {
   /** The length of the transform: the axis is cut to it, or filled with zeros. */
   readonly n?: number;

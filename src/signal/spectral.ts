@@ -51,6 +51,7 @@ const SEGMENTS: OptionKinds<SegmentOptions> = {
   axis: "number",
 };
 
+/** Options of `stft`. */
 export interface StftOptions extends SegmentOptions {
   /** How the signal goes on at both ends, for half a segment, so that the first is centred on its first element. */
   readonly boundary?: "zeros" | "even" | "odd" | "constant" | false;
@@ -62,6 +63,7 @@ export interface StftOptions extends SegmentOptions {
 
 const STFT: OptionKinds<StftOptions> = { ...SEGMENTS, boundary: "any", padded: "flag", scaling: "text" };
 
+/** A short-time Fourier transform, with its frequencies and times. */
 export interface Stft<C extends DType = DType> {
   readonly frequencies: Tensor<"f32">;
   readonly times: Tensor<"f32">;
@@ -179,6 +181,7 @@ function extended(operation: string, x: Tensor, how: StftOptions["boundary"], by
   return concat([left, x, right], { axis: -1 });
 }
 
+/** Options of `istft`. */
 export interface IstftOptions extends Pick<StftOptions, "fs" | "window" | "nperseg" | "noverlap" | "nfft" | "scaling"> {
   /** Whether the transform has half of the spectrum; true unless told. */
   readonly inputOnesided?: boolean;
@@ -246,6 +249,7 @@ export function istft(
   return { times: timesOf(z, values.shape.at(-1) as number, 0, 1, fs), values };
 }
 
+/** Options of power spectra of segments. */
 export interface PowerOptions extends SegmentOptions {
   /** "density": power over frequency; "spectrum": power. */
   readonly scaling?: "density" | "spectrum";
@@ -253,6 +257,7 @@ export interface PowerOptions extends SegmentOptions {
 
 const POWER: OptionKinds<PowerOptions> = { ...SEGMENTS, scaling: "text" };
 
+/** Power by frequency. */
 export interface PowerSpectrum<D extends DType = DType> {
   readonly frequencies: Tensor<"f32">;
   readonly values: Tensor<D>;
@@ -314,6 +319,7 @@ export function coherence(x: Tensor, y: Tensor, options: SegmentOptions = {}): P
   return { frequencies: both.frequencies, values: power.div(own) };
 }
 
+/** Options of `periodogram`. */
 export interface PeriodogramOptions extends Omit<PowerOptions, "nperseg" | "noverlap"> {}
 
 const { nperseg: _, noverlap: __, ...PERIODOGRAM } = POWER;

@@ -5,8 +5,10 @@ import type { DType } from "../core/dtype.js";
 import { normalizeAxis } from "../core/shape.js";
 import { checkTensor, constantsBeside, type FloatOf, type Tensor } from "../tensor/index.js";
 
+/** The trends that `detrend` removes. */
 export type Trend = "constant" | "linear";
 
+/** Options of `detrend`. */
 export interface DetrendOptions {
   /** The axis of time; the last unless told. */
   readonly axis?: number;

@@ -72,6 +72,7 @@ export const WINDOWS = {
   },
 } as const satisfies Record<string, WindowEntry>;
 
+/** The names of windows without parameters. */
 export type WindowName = keyof typeof WINDOWS;
 
 export const windowEntry = (name: WindowName): WindowEntry => WINDOWS[name];

@@ -10,6 +10,7 @@ import { WINDOWS, type WindowName, windowEntry, windowValue } from "./window-val
 
 export type { WindowName } from "./window-values.js";
 
+/** Options of window functions. */
 export interface SignalWindowOptions<D extends DType = DType> extends CreationOptions<D> {
   /** Symmetric, for filters (true unless told), or periodic, for spectra: as if the next period followed. */
   readonly sym?: boolean;
@@ -114,6 +115,7 @@ export function gaussian<D extends DType = "f32">(
   return windowOf("gaussian", n, checkNumber("signal.gaussian", "std", std), options);
 }
 
+/** Options of the Tukey window. */
 export interface TukeyOptions<D extends DType = DType> extends SignalWindowOptions<D> {
   /** The part of the window that is not flat; ½ unless told. */
   readonly alpha?: number;
