@@ -18,8 +18,8 @@ import type { Type } from "./types.js";
 import { type Operand, Value } from "./value.js";
 
 /** The return value of a branch's closure: nothing, one value, or several. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a closure without a return statement is the common case
 /** The values that a branch passes on: none, one or several. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a closure without a return statement is the common case
 export type Yield = void | Operand | readonly Operand[];
 
 /** The results of the branch: a value for each operand its closures return. */

@@ -105,6 +105,7 @@ test("a comparison of constants is a constant, as its dtype holds them, and a co
       [Number.NaN, 2, false],
     ] as const) {
       // biome-ignore format: a row
+      // biome-ignore lint/performance/noDynamicNamespaceImportAccess: the primitives by their names
       const simple = simplified(make(E[name], [full(a, "f32", 3), g.broadcast(full(b, "f32"), [3])]))!;
       assert.deepEqual(
         [simple.primitive, simple.params.value, simple.dtype],
