@@ -16,7 +16,7 @@ const CHEAP = 1 / 20;
 /** Milliseconds that a collection is taken to cost before one was measured. */
 const FIRST_COST = 10;
 /** The free memory of the device is queried again whenever this part of the budget has been handed out. */
-const PARTS = 8;
+const PARTS = 16;
 
 /** The share of the free memory that garbage may fill, as `PUMICE_GARBAGE` or the option `garbage` says. */
 export function garbageShare(
@@ -41,9 +41,7 @@ function checkedShare(name: string, share: number, given: unknown = share): numb
  */
 export function defaultGarbageShare(heapBytes: number, isSharedWithCpu: boolean): number {
   if (isSharedWithCpu || heapBytes < 4 * GiB) return 1 / 8;
-  if (heapBytes < 16 * GiB) return 1 / 4;
-  // These fill memory so fast (3 GiB in a millisecond) that a collection for each half of it takes a fifth of the time.
-  return heapBytes < 64 * GiB ? 1 / 2 : 3 / 4;
+  return heapBytes < 16 * GiB ? 1 / 4 : 1 / 2;
 }
 
 export class GarbageBudget {

@@ -61,30 +61,6 @@ describe("a program that drops its results", () => {
     assert.ok(ratio >= 0.85, `${ratio}`);
   });
 
-  test("takes most of a large memory before it collects, where results come at the speed of that memory", () => {
-    // The gradient of an embedding: 256 MiB in 0.09 ms on a GPU of 140 GiB.
-    const work = { heap: 140 * GiB, result: 256 * MiB, ms: 0.09, results: 6000 };
-    assert.ok(run({ ...work, share: 0.5 }).ratio < 0.82);
-    const { ratio, most } = run({ ...work, share: defaultGarbageShare(140 * GiB, false) });
-    assert.ok(ratio >= 0.85, `${ratio}`);
-    assert.ok(most <= 105 * GiB, `${most / GiB} GiB of garbage`);
-  });
-
-  test("asks the device for its free memory a few times per budget, and not for every result", () => {
-    const heap = 140 * GiB;
-    let asked = 0;
-    const budget = new GarbageBudget(0.75, heap, () => {
-      asked++;
-      return heap;
-    });
-    let [used, results] = [0, 0];
-    while (!budget.isSpent(used, 256 * MiB)) {
-      used += 256 * MiB;
-      results++;
-    }
-    assert.ok(results > 400 && asked <= 9, `${asked} queries for ${results} results`);
-  });
-
   test("keeps its garbage below the share, whatever the share, the size and what else is alive", () => {
     for (const heap of [512 * MiB, 2 * GiB, 24 * GiB, 140 * GiB]) {
       for (const share of [0.05, 0.25, 1]) {
@@ -170,8 +146,7 @@ test("V8's own collections lower the count of survivors and never raise it", () 
 });
 
 test("the share is a setting, and smaller by default where memory is small or shared", () => {
-  assert.equal(defaultGarbageShare(140 * GiB, false), 3 / 4);
-  assert.equal(defaultGarbageShare(24 * GiB, false), 1 / 2);
+  assert.equal(defaultGarbageShare(140 * GiB, false), 1 / 2);
   assert.equal(defaultGarbageShare(8 * GiB, false), 1 / 4);
   assert.equal(defaultGarbageShare(2 * GiB, false), 1 / 8);
   assert.equal(defaultGarbageShare(64 * GiB, true), 1 / 8);

@@ -21,8 +21,8 @@ export interface OpenOptions {
   readonly cacheFolder?: string | null;
   /**
    * The share of the device's free memory that buffers nobody can reach may fill before garbage is collected. Defaults to
-   * `PUMICE_GARBAGE`, else to three quarters from 64 GiB, a half from 16 GiB, a quarter below, and an eighth below 4 GiB or
-   * where the memory is the processor's.
+   * `PUMICE_GARBAGE`, else to a half on large GPUs, a quarter below 16 GiB, and an eighth below 4 GiB or where the memory is
+   * the processor's.
    */
   readonly garbage?: number;
   /** Khronos validation; defaults to `PUMICE_VALIDATE`. */
