@@ -719,8 +719,15 @@ add("lstsq", [floats([4, 2]), floats([4, 3])], (a, b) => linalg.lstsq(spread(4, 
 add("lstsq of a vector", [floats([2, 3]), floats([2])], (a, b) => linalg.lstsq(spread(2, 3)(a), b).x);
 add("cond", [floats([3, 3])], (a) => linalg.cond(spread(3, 3)(a)));
 add("matrixRank", [floats([2, 3, 3])], (a) => linalg.matrixRank(spread(3, 3)(a)), discrete);
+/** A key on each device, uploaded once. */
+const keys = new Map<string, random.Key>();
+const keyOn = (device: string): random.Key => {
+  const made = keys.get(device) ?? random.key(0, { device });
+  keys.set(device, made);
+  return made;
+};
 add("randomizedSvd", [floats([4, 3])], (a) => {
-  return linalg.randomizedSvd(random.key(0, { device: a.device }), spread(4, 3)(a), 2).s;
+  return linalg.randomizedSvd(keyOn(a.device), spread(4, 3)(a), 2).s;
 });
 add("polar", [floats([3, 3])], (a) => Object.values(linalg.polar(spread(3, 3)(a))));
 // ------------------------------------------------------------------------------------------------ Fourier transforms
