@@ -108,6 +108,9 @@ export interface RandomizedSvdOptions {
 
 const RANDOMIZED: OptionKinds<RandomizedSvdOptions> = { oversampling: "number", iterations: "number" };
 
+/** Each iteration is two products and two factorisations; a few suffice. */
+const MAX_ITERATIONS = 100;
+
 /**
  * The largest `rank` singular values of a large matrix and their vectors, approximately: a is projected on the range of its
  * product with a few random vectors (Halko, Martinsson and Tropp 2011). It takes a few products with a and decompositions
@@ -124,11 +127,12 @@ export function randomizedSvd<D extends DType>(
   checkMatrices("randomizedSvd", a);
   const { oversampling = 10, iterations = 2 } = options;
   const [m, n] = a.shape.slice(-2);
-  const isCount = (x: number, least: number) => Number.isInteger(x) && x >= least;
-  if (!isCount(rank, 1) || rank > Math.min(m, n) || !isCount(oversampling, 0) || !isCount(iterations, 0)) {
+  const isCount = (x: number, least: number, most: number) => Number.isInteger(x) && x >= least && x <= most;
+  const most = Math.min(m, n);
+  if (!isCount(rank, 1, most) || !isCount(oversampling, 0, Infinity) || !isCount(iterations, 0, MAX_ITERATIONS)) {
     throw new ArgumentError(
       `linalg.randomizedSvd: rank ${shown(rank)}, oversampling ${shown(oversampling)}, iterations ${shown(iterations)} for ` +
-        `[${a.shape}]; give whole numbers, of which the rank is 1 to ${Math.min(m, n)}.`,
+        `[${a.shape}]; give whole numbers, a rank of 1 to ${most} and at most ${MAX_ITERATIONS} iterations.`,
     );
   }
   const { work, result } = workDTypes(a.dtype);

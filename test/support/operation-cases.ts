@@ -676,8 +676,8 @@ add("adjoint", [floats([2, 3])], (a) => linalg.adjoint(a));
 add("cross", [floats([2, 3]), floats([3])], (a, b) => linalg.cross(a, b));
 add("multiDot", [floats([2]), floats([2, 3]), floats([3, 2])], (a, b, c) => linalg.multiDot([a, b, c!]));
 add("lu", [floats([4, 4], -2, 2)], (a) => Object.values(linalg.lu(a)).slice(1));
-add("lu of a tall matrix", [floats([5, 3], -2, 2)], (a) => linalg.luFactor(a).lu);
-add("lu of a wide matrix", [floats([2, 3, 5], -2, 2)], (a) => linalg.luFactor(a).lu);
+add("luFactor of a tall matrix", [floats([5, 3], -2, 2)], (a) => linalg.luFactor(a).lu);
+add("luFactor of a wide matrix", [floats([2, 3, 5], -2, 2)], (a) => linalg.luFactor(a).lu);
 for (const transposed of [false, true]) {
   add(`luSolve${transposed ? ", transposed" : ""}`, [floats([3, 3], 1, 2), floats([3, 2])], (a, b) =>
     linalg.luSolve(linalg.luFactor(a), b, { transposed }),
