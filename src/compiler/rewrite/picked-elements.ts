@@ -50,13 +50,14 @@ function positionAlong(isHere: Node, axis: number): Node | null {
   return null;
 }
 
-interface Place {
+/** An element of a node. */
+interface Source {
   readonly node: Node;
   readonly index: readonly IndexExpr[];
 }
 
 /** The element that movements read for an element of theirs. `moves`: takes those movements, the last first. */
-function source(space: IndexSpace, start: Node, from: readonly IndexExpr[], moves: Node[] = []): Place {
+function source(space: IndexSpace, start: Node, from: readonly IndexExpr[], moves: Node[] = []): Source {
   let [node, index] = [start, from];
   while (node.primitive.kind === "movement" && node.inputs.length === 1 && node.storage === null) {
     const readings = readingsAt(space, node, node.primitive, index);

@@ -17,13 +17,13 @@ import { sharedRowsKernel } from "./shared-rows.js";
 import { vectorRowsKernel } from "./vector-rows.js";
 
 export const dftRoutine: Routine = (node, profile) => {
-  const task = taskOf(node);
-  const passes = passesOf(task);
-  const { plan, outer, inner, params } = task;
+  const transforms = transformsOf(node);
+  const passes = passesOf(transforms);
+  const { plan, outer, inner, params } = transforms;
   const last = passes.length - 1;
   // Neighbouring passes use different memory.
   const temporary = (number: number): RoutineBuffer => ({ kind: "temporary", index: number % 2 });
-  const between = { dtype: task.type, shape: [outer, plan.computed, inner, 2] };
+  const between = { dtype: transforms.type, shape: [outer, plan.computed, inner, 2] };
   return {
     temporaries: Array.from({ length: Math.min(2, last) }, () => between),
     steps: passes.map((pass, number) => ({
@@ -45,7 +45,7 @@ const kernelOf = (pass: Pass, profile: TargetProfile): Kernel =>
   profile.maxLanes > 1 ? sharedRowsKernel(pass, profile) : vectorRowsKernel(pass, profile);
 
 /** A transform to be done: its plan, and the numbers in memory before and behind the axis. */
-interface Task {
+interface Transforms {
   readonly type: DftFloat;
   readonly params: DftParams;
   readonly plan: DftPlan;
@@ -55,7 +55,7 @@ interface Task {
   readonly extent: number;
 }
 
-function taskOf(node: Node): Task {
+function transformsOf(node: Node): Transforms {
   const params = dftParams(node);
   const [{ shape }] = node.inputs;
   const type = dftFloat(node);
@@ -71,22 +71,22 @@ function taskOf(node: Node): Task {
 }
 
 /** The passes in order; of a convolution that takes several, those there and those back. */
-function passesOf(task: Task): Pass[] {
-  const { params, plan } = task;
+function passesOf(transforms: Transforms): Pass[] {
+  const { params, plan } = transforms;
   const { isChirp, passes, table, computed } = plan;
   const { sign } = params;
   const factor = (start: number): Factor => ({ start, isConjugate: sign === 1 });
   const chirp = isChirp ? factor(table.chirp) : null;
-  const reading = readingOf(task, chirp);
-  const writing = writingOf(task, chirp);
+  const reading = readingOf(transforms, chirp);
+  const writing = writingOf(transforms, chirp);
   if (!isChirp || passes.length === 1) {
-    return transform(task, sign, reading, writing, isChirp ? factor(table.filter) : null);
+    return transform(transforms, sign, reading, writing, isChirp ? factor(table.filter) : null);
   }
   const filtered: Writing = { kind: "complex", extent: computed, factor: factor(table.filter), scale: 1 };
   const back = sign === 1 ? -1 : 1;
   return [
-    ...transform(task, sign, reading, filtered, null),
-    ...transform(task, back, readingAll(computed), writing, null),
+    ...transform(transforms, sign, reading, filtered, null),
+    ...transform(transforms, back, readingAll(computed), writing, null),
   ];
 }
 
@@ -97,7 +97,7 @@ const readingAll = (computed: number): Reading => ({
   factor: null,
 });
 
-function readingOf({ params, plan, extent }: Task, factor: Factor | null): Reading {
+function readingOf({ params, plan, extent }: Transforms, factor: Factor | null): Reading {
   const { kind, isOfComplex } = params;
   const rest = { extent, positions: plan.length, factor };
   if (kind === "half") return { kind: plan.isHalved ? "joined" : "mirrored", ...rest };
@@ -105,7 +105,7 @@ function readingOf({ params, plan, extent }: Task, factor: Factor | null): Readi
   return { kind: isOfComplex ? "complex" : "real", ...rest };
 }
 
-function writingOf({ params, plan }: Task, factor: Factor | null): Writing {
+function writingOf({ params, plan }: Transforms, factor: Factor | null): Writing {
   const { kind, scale } = params;
   const rest = { extent: dftExtents(params).given, factor, scale };
   if (kind === "half") return { kind: plan.isHalved ? "pairs" : "real", ...rest };
@@ -113,8 +113,14 @@ function writingOf({ params, plan }: Task, factor: Factor | null): Writing {
 }
 
 /** The passes of one transform of the computed length. */
-function transform(task: Task, sign: 1 | -1, reading: Reading, writing: Writing, convolved: Factor | null): Pass[] {
-  const { plan, inner, params, type } = task;
+function transform(
+  transforms: Transforms,
+  sign: 1 | -1,
+  reading: Reading,
+  writing: Writing,
+  convolved: Factor | null,
+): Pass[] {
+  const { plan, inner, params, type } = transforms;
   const { passes, computed, table } = plan;
   const last = passes.length - 1;
   return passes.map((length, number) => {
@@ -126,13 +132,13 @@ function transform(task: Task, sign: 1 | -1, reading: Reading, writing: Writing,
     const { fine, coarse, step } = table;
     const factor = computed / (length * behind);
     return {
-      name: `dft${which}[${task.outer}×${params.length}×${inner}]`,
+      name: `dft${which}[${transforms.outer}×${params.length}×${inner}]`,
       type,
       length,
       computed,
       whole: plan.length,
       sign,
-      digits: digitsOf(task, number, from.extent, to.extent),
+      digits: digitsOf(transforms, number, from.extent, to.extent),
       fromStep: behind,
       toStep: isLast ? computed / length : behind,
       inner,
@@ -147,7 +153,7 @@ function transform(task: Task, sign: 1 | -1, reading: Reading, writing: Writing,
 }
 
 /** The digits that number the transforms of a pass: neighbours in memory, digits of the position, lines along the axis. */
-function digitsOf({ plan, inner, outer }: Task, number: number, fromExtent: number, toExtent: number): Digit[] {
+function digitsOf({ plan, inner, outer }: Transforms, number: number, fromExtent: number, toExtent: number): Digit[] {
   const { passes, computed } = plan;
   const still = { from: 0, to: 0 };
   const before = productOf(passes.slice(0, number));

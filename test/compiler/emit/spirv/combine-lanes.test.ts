@@ -6,6 +6,7 @@ import { mappingOf } from "../../../../src/compiler/emit/spirv/mapping.js";
 import type { CombineOp, IRType, Kernel } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import { REDUCE_OPS, reductionOf } from "../../../../src/graph/reduction.js";
+import { disassemble } from "../../../../src/spirv/disassemble.js";
 import { elementOracle } from "../../../support/element-oracle.js";
 import { runKernel } from "../../../support/kernels.js";
 import { assertValid, without } from "../../../support/spirv-val.js";
@@ -62,14 +63,18 @@ describeOnTensorDevices("lanes", (device) => {
     }
   });
 
-  test("all lanes agree on the sign of a smallest zero, and NaN wins", () => {
+  for (const op of ["min", "max"] as const) {
+    test(`all lanes agree on the sign of a zero by ${op}, and NaN wins`, () => agreeOnZeros(op));
+  }
+
+  function agreeOnZeros(op: "min" | "max"): void {
     for (const lanes of counts) {
       const source = Float32Array.from({ length: rows * lanes }, (_, i) => {
         const row = Math.floor(i / lanes);
         if (row % 3 === 0 && i % lanes === row % lanes) return Number.NaN;
         return i % 2 === row % 2 ? 0 : -0;
       });
-      const [, result] = runKernel(device, combination("min", "f32", rows, lanes), [source, source.slice()]);
+      const [, result] = runKernel(device, combination(op, "f32", rows, lanes), [source, source.slice()]);
       for (let row = 0; row < rows; row++) {
         const line = lineOf(result, lanes, row);
         assert.ok(
@@ -79,7 +84,7 @@ describeOnTensorDevices("lanes", (device) => {
         assert.equal(Number.isNaN(line[0]), row % 3 === 0);
       }
     }
-  });
+  }
 
   test("whatever combines the partial results of some reduction combines lanes", () => {
     for (const op of REDUCE_OPS) {
@@ -124,6 +129,13 @@ describe("rows and workgroups", () => {
     assert.deepEqual(mappingOf(combination("add", "f32", 100000, 64), 32), { threads: 64, rowsPerGroup: 1 });
     assert.deepEqual(mappingOf(combination("add", "f32", 100000, 32), 0), { threads: 32, rowsPerGroup: 1 });
     assert.deepEqual(mappingOf(combination("add", "f32", 100000, 1), 32), { threads: 256, rowsPerGroup: 256 });
+  });
+
+  test("without subgroups, lanes wait between the rounds of halves and after the last", () => {
+    const barriers = (lanes: number) =>
+      disassemble(emitSpirv(combination("add", "f32", 10, lanes), { subgroupSize: 0 })).split("OpControlBarrier")
+        .length - 1;
+    for (const lanes of [2, 32, 64]) assert.equal(barriers(lanes), Math.log2(lanes) + 1, `${lanes} lanes`);
   });
 
   test("the validator accepts them for subgroups of any size", { skip: without("spirv-val") }, () => {

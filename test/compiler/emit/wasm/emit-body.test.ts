@@ -24,6 +24,7 @@ const negative: Readonly<Record<string, Base>> = {
   },
   "a choice": (k, far) => k.select(k.compare("lt", k.row, far), k.binary("sub", k.row, far), k.row),
   "the larger of two": (k, far) => k.binary("max", k.binary("sub", k.row, far), k.constant("i32", -FAR - 1)),
+  "bits of a difference": (k, far) => k.binary("and", k.binary("sub", k.row, far), k.constant("i32", 15 - FAR)),
   "a number from memory": (k, far, positions) => k.binary("sub", k.load(positions, k.row, "i32"), far),
 };
 
