@@ -26,7 +26,10 @@ export function checkShape(shape: Shape, operation: string): Shape {
   checkList(shape, operation);
   for (const [axis, size] of shape.entries()) {
     if (Number.isSafeInteger(size) && size >= 0) continue;
-    const rule = size > Number.MAX_SAFE_INTEGER ? "sizes go up to 2^53 - 1" : "a size is a whole number, 0 or more";
+    const rule =
+      typeof size === "number" && size > Number.MAX_SAFE_INTEGER
+        ? "sizes go up to 2^53 - 1"
+        : "a size is a whole number, 0 or more";
     throw new ShapeError(
       `${operation}: axis ${axis} of ${formatShape(shape)} has size ${shown(size)}; ${rule}.${remedyForTensor(size)}`,
     );

@@ -1,5 +1,5 @@
 /** Windows as users ask for them, in convolutions and window reductions: sizes, strides and paddings checked. */
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
 import type { Windows } from "../graph/windows.js";
@@ -80,6 +80,12 @@ function paddingPairs(
     throw new ArgumentError(
       `${operation}: padding ${shown(padding)}; give "valid", "same", a number, or for each of ${extents.length} axes a ` +
         "number or [before, after]; numbers are whole.",
+    );
+  }
+  const axis = pairs.findIndex(([before, after], i) => extents[i] + before + after < 0);
+  if (axis >= 0) {
+    throw new ShapeError(
+      `${operation}: padding ${shown(padding)} leaves less than nothing of ${extents[axis]} elements.`,
     );
   }
   return pairs;
