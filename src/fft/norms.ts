@@ -1,11 +1,11 @@
-/** What the functions of `fft` share: options, norms, and the dtypes that transforms are computed in. */
+/** Shared by the functions of `fft`: options, norms, and the dtypes that transforms are computed in. */
 import { checkChoice, checkOptions, checkWhole, type OptionKinds } from "../core/arguments.js";
 import { DTYPES, type DType, isComplex } from "../core/dtype.js";
 import { DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { checkTensor, type Tensor } from "../tensor/index.js";
 
-/** Where the factor 1/n goes: to the inverse ("backward"), to the other direction ("forward"), or its root to both ("ortho"). */
+/** The transform that gets the factor 1/n: to the inverse ("backward"), to the other direction ("forward"), or its root to both ("ortho"). */
 export type FftNorm = "backward" | "ortho" | "forward";
 
 const NORMS: readonly FftNorm[] = ["backward", "ortho", "forward"];

@@ -22,7 +22,7 @@ export const longestRow = (dtype: DftFloat): number => (dtype === "f32" ? 4096 :
 /** Prime factors that butterflies have. */
 const PRIMES = [2, 3, 5, 7, 11, 13];
 
-/** Where constants of a transform begin in its table; they are complex numbers, counted as such. */
+/** The start of a transform's constants in its table; they are complex numbers, counted as such. */
 interface DftTable {
   /** Roots of unity of each pass, by its length. */
   readonly roots: ReadonlyMap<number, number>;

@@ -7,7 +7,7 @@ import { scan } from "../transforms/control.js";
 import { stopGradient } from "../transforms/grad.js";
 import { adjointOf } from "./arguments.js";
 
-/** What is left of the columns, and the place of each in the order. */
+/** The remaining columns, and the place of each in the order. */
 interface Columns {
   readonly left: Tensor;
   readonly place: Tensor;
@@ -34,7 +34,7 @@ export function pivotedColumns(a: Tensor): Tensor<"i32"> {
       const unit = column.div(where(length.equal(0), 1, length).cast(column.dtype));
       const rest = left.sub(unit.matmul(adjointOf(unit).matmul(left)));
       const isBest = own.equal(best);
-      // What is taken is outside no more; rounding would leave something.
+      // A column that was taken has nothing left; rounding would leave something.
       const next = where(isBest.expandDims(-2), zeros([], { dtype: left.dtype, device }), rest) as Tensor;
       return [{ left: next, place: where(isBest, step, before) as Tensor }, []] as const;
     },

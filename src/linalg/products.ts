@@ -76,7 +76,7 @@ export function multiDot(matrices: readonly Tensor[]): Tensor {
   return axes.length === 0 ? product : product.squeeze(axes);
 }
 
-/** Where to cut the chain from i to j, for every i and j: Cormen et al., Introduction to Algorithms, 15.2. */
+/** The best cut of the chain from i to j, for every i and j: Cormen et al., Introduction to Algorithms, 15.2. */
 function bestCuts(extents: readonly number[]): readonly (readonly number[])[] {
   const count = extents.length - 1;
   const table = () => Array.from({ length: count }, () => new Array<number>(count).fill(0));

@@ -21,7 +21,7 @@ import {
 import { detrended, type Trend } from "./trends.js";
 import { scaledWindow, type WindowChoice, type WindowScale } from "./windows.js";
 
-/** What all of them take. */
+/** Options of every window. */
 export interface SegmentOptions {
   /** The sampling rate; 1 unless told. */
   readonly fs?: number;
@@ -200,7 +200,7 @@ const ISTFT: OptionKinds<IstftOptions> = {
   boundary: "flag",
 };
 
-/** Where windows add up to less than this, nothing can be recovered. */
+/** If windows add up to less than this, nothing can be recovered. */
 const NOTHING = 1e-10;
 
 /** The signal whose transform by `stft` with the same options is z, [.., frequencies, times]. */
@@ -234,7 +234,7 @@ export function istft(
   const segments = nfft > length ? frames.at("...", `:${length}`) : frames;
   const plain = scaledWindow(operation, segments, window, length, { by: "nothing" });
   const by: WindowScale = scaling === "spectrum" ? { by: "sum" } : { by: "squares", fs };
-  // What the window was divided by, as the ratio of the two windows' squares: one sum of known numbers.
+  // The divisor of the window, as the ratio of the two windows' squares: one sum of known numbers.
   const factor = plain
     .square()
     .sum()

@@ -12,7 +12,7 @@ export type Trend = "constant" | "linear";
 export interface DetrendOptions {
   /** The axis of time; the last unless told. */
   readonly axis?: number;
-  /** What is removed: a straight line ("linear", unless told) or the mean ("constant"). */
+  /** The removed trend: a straight line ("linear", unless told) or the mean ("constant"). */
   readonly type?: Trend;
 }
 

@@ -160,7 +160,7 @@ function named(operation: string, window: unknown): { readonly name: WindowName;
   return { name: name as WindowName, parameter: value };
 }
 
-/** What a window is divided by: its sum, or the root of its squares' sum times the sampling rate, or nothing. */
+/** The divisor of a window: its sum, or the root of its squares' sum times the sampling rate, or nothing. */
 export type WindowScale =
   | { readonly by: "sum" }
   | { readonly by: "squares"; readonly fs: number }

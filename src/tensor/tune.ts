@@ -17,7 +17,7 @@ export interface TuneOptions {
   onProgress?: (product: string, number: number, count: number) => void;
 }
 
-/** What was measured for one product. Times are milliseconds. */
+/** The measurements of one product. Times are milliseconds. */
 export interface TunedProduct {
   readonly product: string;
   /** The best tiling found, and the one used until now, in words; both "" where there is nothing to choose. */
@@ -47,7 +47,7 @@ export async function tune(products: readonly string[], options: TuneOptions = {
   const found: TunedProduct[] = [];
   for (const [number, shape] of shapes.entries()) {
     options.onProgress?.(products[number], number, products.length);
-    // What was told may show first.
+    // Progress that was reported may show first.
     await new Promise((resolve) => setTimeout(resolve));
     const finding = backend.tune(plainProduct(shape, backend));
     const { tiling = "", before = "", milliseconds = 0, millisecondsBefore = 0, tried = 0 } = finding ?? {};

@@ -23,7 +23,7 @@ export const STATISTICS = ["lp", "acceptance", "stepSize", "treeDepth", "leapfro
 /** A statistic of the sampler, noted with every draw. */
 export type Statistic = (typeof STATISTICS)[number];
 
-/** What `Draws` are made of: chains, variables, and options of their tensors. */
+/** The parts of `Draws`: chains, variables, and options of their tensors. */
 export interface DrawsOptions {
   readonly chains: number;
   /** Names and shapes of the variables, `{ mu: [], theta: [8] }`. */

@@ -48,7 +48,7 @@ interface RunningKind {
   readonly mayOverflow: boolean;
 }
 
-/** What states are computed with. */
+/** The numbers that states are computed from. */
 export interface Arithmetic {
   readonly k: KernelBuilder;
   exponential(x: Value): Value;

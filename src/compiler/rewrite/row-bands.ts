@@ -33,7 +33,7 @@ export function selectInBands(roots: readonly Node[], bandBytes: number): readon
     if (!readers) continue;
     const instead = inBands(readers, valuesOf(node), bandBytes);
     const rest = rewriteNodes(roots, new Map(), (each) => instead.get(each) ?? null);
-    // What is now computed before the loop may hold the next one.
+    // A value now computed before the loop may contain the next one.
     return selectInBands(rest, bandBytes);
   }
   return roots;

@@ -13,7 +13,7 @@ import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { KeyType } from "./radix-tile.js";
 
-/** What is sorted, and what comes out: the values in order, or their positions. */
+/** The sorted elements, and the result: the values in order, or their positions. */
 export interface Sorted {
   readonly shape: readonly number[];
   readonly dtype: DType;

@@ -35,7 +35,7 @@ export interface LookBackTask {
   /** The tile of this workgroup, and how many there are in its row. */
   readonly tile: Value;
   readonly tiles: number;
-  /** Where a tile publishes each sum of this lane. */
+  /** The place at which a tile publishes each sum of this lane. */
   readonly places: (tile: Value) => readonly Value[];
   /** Counts a whole tile, all lanes together: the sums of this lane. Barriers keep its memory apart from other uses. */
   readonly recount: (tile: Value) => readonly Value[];

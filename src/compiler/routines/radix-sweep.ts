@@ -188,7 +188,7 @@ function countKernel(shape: SweptRows, words: ElementWords): Kernel {
   return k.finish();
 }
 
-/** Where each digit begins in its sorted row. */
+/** The start of each digit in its sorted row. */
 function startsKernel(rows: number): Kernel {
   const k = new KernelBuilder(`sort starts[${rows}]`, rows, DIGITS);
   const [counts, starts] = [k.buffer("i32", false), k.buffer("i32", true)];
@@ -297,7 +297,7 @@ function recountTile({ t, shape, pass, words, buffers, counters, digits }: Sweep
   return digits.map((digit) => k.bitcast("u32", k.get(counters, digit)));
 }
 
-/** Where a digit's start in the row is stored. */
+/** The place at which a digit's start in the row is stored. */
 function startPlace({ t, pass, words }: Sweep, digit: Value): Value {
   const { k } = t;
   const passes = DTYPES[words.type].bits / DIGIT_BITS;

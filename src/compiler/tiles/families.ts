@@ -1,5 +1,5 @@
 /**
- * What is known of families of devices: the constants of estimated times, and the tilings that were measured to be better than
+ * Facts about families of devices: the constants of estimated times, and the tilings that were measured to be better than
  * the rule's. `family` of a device's tile profile names its row; a device of an unknown family is estimated with NVIDIA's
  * constants, because the ratios between shapes are similar, and has no measured tilings.
  */

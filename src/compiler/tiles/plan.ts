@@ -52,7 +52,7 @@ function ruleTiling(shape: ProductShape, profile: TileProfile): Tiling | null {
   return { tile, length };
 }
 
-/** What was measured for the class of a product; null where nothing was, or where its tiling does not fit this very product. */
+/** The measured tiling for the class of a product; null if there is none, or if it does not fit this very product. */
 function measuredPlan(shape: ProductShape, profile: TileProfile): ProductPlan | null {
   const { tilings } = familyOf(profile.family);
   const { tuned = {} } = profile;

@@ -40,7 +40,7 @@ export function encodeTunings(device: string, tilings: Tilings, by = version): s
   return `${JSON.stringify(contents, null, 1)}\n`;
 }
 
-/** What a file holds, or why it cannot be used. */
+/** The contents of a file, or the reason why it cannot be used. */
 function decodeTunings(bytes: Uint8Array): Contents | { readonly why: string } {
   let contents: Partial<Contents> | null;
   try {
@@ -74,7 +74,7 @@ export class TuningFile {
     this.name = `${sha256(`${device}\n${version}`).slice(0, 16)}.tuning`;
   }
 
-  /** What is in the file; nothing where there is none that can be used. */
+  /** The contents of the file; empty if no usable file is there. */
   read(): Tilings {
     const bytes = this.folder.read(this.name);
     if (!bytes) return {};

@@ -41,7 +41,7 @@ const eigh: CompositePrimitive = {
     const { scaled, scale } = scaledDown(g, g.reshape(given, [batch, n, n]));
     const [values, vectors] = n <= FEW_ROWS ? rotated(g, scaled) : byTridiagonal(g, scaled);
     const whole = g.mul(values, g.broadcast(g.reshape(scale, [batch, 1]), [batch, n]));
-    // Where the scale is NaN, so is this.
+    // If the scale is NaN, so is this.
     const nothing = g.cast(g.broadcast(g.sub(scale, scale), vectors.shape), vectors.dtype);
     return [g.reshape(whole, [...lead, n]), g.reshape(g.add(vectors, nothing), given.shape)];
   },

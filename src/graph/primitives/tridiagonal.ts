@@ -24,7 +24,7 @@ export function tridiagonalEigen(g: GraphOps, diagonal: Node, beside: Node): [No
   const size = Math.ceil(n / leaves);
   const { d, e } = filledUp(g, diagonal, beside, size * leaves);
   const bound = (x: Node) => g.reshape(x, [batch, leaves, size]);
-  // What couples two leaves, [B, leaves], leaves both their diagonals.
+  // The element that couples two leaves, [B, leaves], is subtracted from the diagonals of both.
   const cuts = g.reshape(g.slice(bound(e), [0, 0, size - 1], [batch, leaves, 1]), [batch, leaves]);
   let values = g.reshape(g.sub(bound(d), taken(g, g.abs(cuts), size)), [batch * leaves, size]);
   let rows: Node;
@@ -53,7 +53,7 @@ function filledUp(g: GraphOps, diagonal: Node, beside: Node, total: number) {
   return { d: g.concat([diagonal, extra], 1), e: g.pad(beside, [0, 0], [0, more]) };
 }
 
-/** What the cuts take from the diagonals [B, leaves, size]: the last of a leaf and the first of the next. */
+/** The amounts that cuts subtract from the diagonals [B, leaves, size]: at the end of a leaf and the start of the next. */
 function taken(g: GraphOps, cuts: Node, size: number): Node {
   const [batch, leaves] = cuts.shape;
   const shape = [batch, leaves, size];

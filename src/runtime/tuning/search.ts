@@ -7,7 +7,7 @@ import { allCandidates } from "../../compiler/tiles/candidates.js";
 import { planProduct } from "../../compiler/tiles/plan.js";
 import { describeTiling, type ProductShape, shapeClass, type Tiling } from "../../compiler/tiles/product-shape.js";
 
-/** What a search found for a class of products. */
+/** The result of a search for a class of products. */
 export interface Finding {
   /** The class, as text. */
   readonly products: string;

@@ -19,7 +19,7 @@ import { type Finding, searchTiling } from "./search.js";
 /** Measured tilings by class of product, as text. */
 type Tilings = Record<string, string>;
 
-/** Where measured tilings are kept: a file, or nothing but this process. */
+/** The store of measured tilings: a file, or this process alone. */
 interface TuningStore {
   read(): Readonly<Tilings>;
   add(tilings: Readonly<Tilings>): boolean;

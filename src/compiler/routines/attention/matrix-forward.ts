@@ -142,7 +142,7 @@ function overElements(lanes: FragmentLanes, fragments: readonly (readonly Value[
   return lanes.rows.map((_, row) => fragments.flatMap((values) => values.filter((_x, at) => lanes.rowOf(at) === row)));
 }
 
-/** What weights are relative to, and the totals of weights so far. Where a score has grown far, sums and totals are scaled. */
+/** The score that weights are relative to, and the totals of weights so far. If a score has grown far, sums and totals are scaled. */
 function raiseLargest(
   k: KernelBuilder,
   lanes: FragmentLanes,

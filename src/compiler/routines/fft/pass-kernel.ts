@@ -1,5 +1,5 @@
 /**
- * What the kernels of both targets have in common (pass.ts describes a pass): elements read from and written to memory, roots
+ * Shared by the kernels of both targets (pass.ts describes a pass): elements read from and written to memory, roots
  * of unity from the table, the butterfly of a stage.
  */
 import type { Value } from "../../ir/ir.js";

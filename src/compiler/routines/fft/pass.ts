@@ -9,10 +9,10 @@ import type { DftFloat } from "../../../graph/dft-plan.js";
 
 export interface Digit {
   readonly extent: number;
-  /** What a step of the digit adds to the base of elements read and written. */
+  /** A step of the digit adds this to the base of elements read and written. */
   readonly from: number;
   readonly to: number;
-  /** What it adds to their positions. */
+  /** A step adds this to their positions. */
   readonly fromPosition: number;
   readonly toPosition: number;
 }

@@ -227,7 +227,7 @@ class SharedRows {
       for (const { place, value, gate } of sent) k.set(part === "re" ? re : im, place, value[part], gate);
     };
     const take = (from: number) => wanted.map((place) => k.get(from, place));
-    // What was taken before must be taken by all lanes before it is written over.
+    // All lanes must have read the old values before they are written over.
     if (!isFirst) k.barrier();
     put("re");
     if (!isByParts) put("im");

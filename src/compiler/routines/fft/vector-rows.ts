@@ -27,7 +27,7 @@ export function vectorRowsKernel(pass: Pass, profile: TargetProfile): Kernel {
   const lanes = first >= LANES ? LANES : 1;
   const groups = Math.ceil(first / lanes);
   const k = new KernelBuilder(pass.name, (countOf(pass) / first) * groups, lanes);
-  // Where lanes are left over, the last group begins earlier and computes some transforms again.
+  // If lanes are left over, the last group begins earlier and computes some transforms again.
   k.isRepeating = first % lanes !== 0;
   const p = new PassKernel(k, pass);
   const transform = transformOf(p, along, groups);

@@ -21,7 +21,7 @@ interface NumArray {
   readonly im: number | null;
 }
 
-/** What the numbers of a routine are. */
+/** The kind of numbers of a routine: real or complex, f32 or f64. */
 export interface NumberKind {
   readonly type: "f32" | "f64";
   readonly isComplex: boolean;

@@ -55,7 +55,7 @@ export class GridKernel extends MatrixKernel {
     return this.grid.block / this.grid.side;
   }
 
-  /** Where in the block a lane's element is: lanes take turns. */
+  /** The place of a lane's element in the block: lanes take turns. */
   rowOf(at: number): Value {
     return this.add(this.down, at * this.grid.side);
   }

@@ -37,7 +37,7 @@ export const jacobiEighRoutine: Routine = (node, profile, settings) => {
   const field = new Field(k, kind, settings);
   const source = field.buffer(false);
   const [values, vectors] = [k.buffer(kind.type, true), field.buffer(true)];
-  // What does not fit goes to buffers: the vectors first.
+  // Arrays that do not fit go to buffers: the vectors first.
   const outside = Array.from({ length: Math.max(0, 2 - fitting) }, () => field.buffer(true));
   const place = (which: number): Workspace => {
     const buffer = which < fitting ? undefined : outside[which - fitting];

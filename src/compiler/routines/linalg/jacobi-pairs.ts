@@ -1,5 +1,5 @@
 /**
- * What both Jacobi methods share: the order in which pairs of rows meet, and the rotation of a pair. In each of `players - 1`
+ * Shared by both Jacobi methods: the order in which pairs of rows meet, and the rotation of a pair. In each of `players - 1`
  * turns every row meets one other, and after them each has met all others (the tournament of Brent and Luk, 1985); the pairs
  * of a turn have nothing in common, so they are rotated at the same time.
  */
@@ -31,7 +31,7 @@ export interface Rotation {
   readonly s: Value;
   readonly half: Value;
   readonly phase: Num | null;
-  /** What the diagonal elements lose and gain. */
+  /** The amount that one diagonal element loses and the other gains. */
   readonly shift: Value;
 }
 

@@ -32,7 +32,7 @@ export const luRoutine: Routine = (node, profile, settings) => {
   };
 };
 
-/** Where the matrix is while it is factored: in memory that lanes share, or, where it is too large, in the result. */
+/** The memory of the matrix while it is factored: shared by lanes, or the result itself if it is too large. */
 interface WorkMemory {
   get(row: Value, column: Value): Num;
   set(row: Value, column: Value, value: Num): void;

@@ -1,5 +1,5 @@
 /**
- * What the kernels that factor a whole matrix share: a matrix for each row of the kernel, worked on by one lane or a
+ * Shared by the kernels that factor a whole matrix: a matrix for each row of the kernel, worked on by one lane or a
  * workgroup, in memory of its own. `MatrixKernel` holds the builder, the field of numbers and the loops over rows.
  */
 import { sizeOf } from "../../../core/shape.js";

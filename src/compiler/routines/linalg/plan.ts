@@ -1,5 +1,5 @@
 /**
- * Which matrices a single kernel factors: those that fit the memory of a workgroup, or a core's cache. Larger ones are cut
+ * The matrices that a single kernel factors: those that fit the memory of a workgroup, or a core's cache. Larger ones are cut
  * into blocks, so that their bulk is products of matrices (rewrite/blocked.ts). A pure function of shape and device.
  */
 import type { TileProfile } from "../../target/tile-profile.js";

@@ -1,4 +1,4 @@
-/** What the kernels of diag(d) + ρ z zᵀ (rank-one.ts) share: the problem, and loops over its elements. */
+/** Shared by the kernels of diag(d) + ρ z zᵀ (rank-one.ts): the problem, and loops over its elements. */
 import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
 

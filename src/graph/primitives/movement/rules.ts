@@ -1,4 +1,4 @@
-/** What several movements share: rules of batching, and readings without conditions. */
+/** Shared by several movements: rules of batching, and readings without conditions. */
 import type { IndexExpr } from "../../../core/index-expr.js";
 import type { Node } from "../../node.js";
 import type { BatchedInput, ElementIndex, MovementPrimitive, Params, Reading } from "../../primitive.js";
