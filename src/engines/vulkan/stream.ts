@@ -3,7 +3,7 @@
  *
  * Hazards: the stream counts epochs; a barrier ends one. Memory carries the epoch of its last recorded read and write, so
  * one comparison per buffer tells whether a command conflicts with one since the last barrier, and only then a barrier is
- * recorded. Batches: a batch is submitted when it is full, when the GPU is idle, when someone waits, or at the next turn of
+ * recorded. Batches: a batch is submitted when submission-pace.ts finds it due, when someone waits, or at the next turn of
  * the event loop. Each signals the next value of the timeline; the resources of a batch (staging memory, descriptor sets,
  * its command pool) are reused when the timeline has passed it.
  *
@@ -29,6 +29,7 @@ import { addressOf, type Bytes } from "./native.js";
 import type { Recording } from "./recording.js";
 import { check, isOutOfMemory, resultError } from "./results.js";
 import { Arena, putU64 } from "./structs.js";
+import { SubmissionPace } from "./submission-pace.js";
 import { Timeline } from "./timeline.js";
 import { throwOnValidation } from "./validation.js";
 
@@ -63,6 +64,8 @@ interface Batch {
   readonly commands: Handle;
   value: number;
   length: number;
+  /** Bytes that its commands touch. */
+  bytes: number;
   firstEpoch: number;
   /** Names of recorded commands, for the error of a lost device. */
   names: string[];
@@ -71,12 +74,6 @@ interface Batch {
   onDone: (() => void)[];
 }
 
-const FULL = 128;
-/**
- * With an idle GPU the first commands are submitted early, for latency; each further batch before someone waits may be
- * twice as long, for throughput: a submission costs as much as four commands.
- */
-const EAGER = 16;
 const MAX_IN_FLIGHT = 32;
 /** The offset of copy arguments in the scratch memory, behind the caller's push constants. */
 const COPY_SCRATCH = 2048;
@@ -105,8 +102,7 @@ export class Stream {
   private readonly calls: FunctionTable<DeviceFunction>;
   private batch: Batch | null = null;
   private boundPipeline: Handle = 0;
-  private limit = EAGER;
-  private eager = EAGER;
+  private readonly pace = new SubmissionPace();
   private submittedValue = 0;
   private readonly inFlight: Batch[] = [];
   private readonly idle: Batch[] = [];
@@ -275,7 +271,7 @@ export class Stream {
 
   /** Submits all recorded commands. Returns the timeline value they reach. */
   flush(): number {
-    this.eager = EAGER;
+    this.pace.reset();
     if (this.batch) this.submit(this.batch);
     return this.submittedValue;
   }
@@ -306,8 +302,18 @@ export class Stream {
     if (this.lost.length > 0) for (const allocation of reads) this.assertNotLost(allocation);
     if (hasConflict) this.barrier(commands);
     const now = this.epoch;
-    for (let i = 0; i < reads.length; i++) (reads[i] as Allocation).readEpoch = now;
-    for (let i = 0; i < writes.length; i++) (writes[i] as Allocation).writeEpoch = now;
+    let bytes = 0;
+    for (let i = 0; i < reads.length; i++) {
+      const allocation = reads[i] as Allocation;
+      allocation.readEpoch = now;
+      bytes += allocation.size;
+    }
+    for (let i = 0; i < writes.length; i++) {
+      const allocation = writes[i] as Allocation;
+      allocation.writeEpoch = now;
+      bytes += allocation.size;
+    }
+    (this.batch as Batch).bytes += bytes;
   }
 
   private barrier(commands: Handle): void {
@@ -363,8 +369,14 @@ export class Stream {
   private recorded(): void {
     const batch = this.batch as Batch;
     batch.length++;
-    if (batch.length >= this.limit) this.submit(batch);
+    if (this.pace.isDue(batch.length, batch.bytes, this.unfinished)) this.submit(batch);
   }
+
+  /** Batches that the GPU has not finished. */
+  private readonly unfinished = (): number => {
+    if (this.inFlight.length > 0) this.timeline.poll();
+    return this.inFlight.length;
+  };
 
   private assertNotLost(allocation: Allocation): void {
     const why = this.lossOf(allocation);
@@ -390,8 +402,7 @@ export class Stream {
     this.owner.assertAlive();
     throwOnValidation();
     const isGpuIdle = this.inFlight.length === 0 || this.timeline.poll() >= this.submittedValue;
-    this.limit = isGpuIdle ? this.eager : FULL;
-    this.eager = Math.min(FULL, 2 * this.eager);
+    this.pace.begin(isGpuIdle);
     const batch = this.idle.pop() ?? (this.batchCount < MAX_IN_FLIGHT ? this.createBatch() : this.reclaimBatch());
     const result = this.calls.vkBeginCommandBuffer(batch.commands, this.beginInfo);
     if (result < 0) {
@@ -399,6 +410,7 @@ export class Stream {
       throw resultError("vkBeginCommandBuffer", result);
     }
     batch.length = 0;
+    batch.bytes = 0;
     this.batch = batch;
     this.boundPipeline = 0;
     // A batch begins with a barrier and thus a new epoch: epochs of different batches never mix.
@@ -443,6 +455,7 @@ export class Stream {
       commands: arena.handle(out),
       value: 0,
       length: 0,
+      bytes: 0,
       firstEpoch: 0,
       names: [],
       borrowed: [],

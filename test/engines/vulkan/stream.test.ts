@@ -26,7 +26,7 @@ function recordingStream() {
 }
 
 const buffer = (): Allocation =>
-  ({ block: { buffer: 0, address: 0n }, offset: 0, readEpoch: 0, writeEpoch: 0 }) as unknown as Allocation;
+  ({ block: { buffer: 0, address: 0n }, offset: 0, size: 16, readEpoch: 0, writeEpoch: 0 }) as unknown as Allocation;
 
 const kernel: Dispatchable = { name: "kernel", pipeline: 1, layout: 1, pushBytes: 0 };
 
