@@ -74,7 +74,7 @@ test("an upward import is reported with both layers", () => {
   assert.equal(complaints.length, 1);
   assert.match(
     complaints[0],
-    /^src\/engines\/vulkan\/stream\.ts:1: .*goes upwards: engines may import core, spirv, files, not compiler/,
+    /^src\/engines\/vulkan\/submission\/stream\.ts:1: .*goes upwards: engines may import core, spirv, files, not compiler/,
   );
 });
 
