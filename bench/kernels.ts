@@ -2,7 +2,7 @@
  * The kernels that the rows on the native layer dispatch, written with the SPIR-V assembler so that no shader compiler
  * is needed where the benchmarks run.
  */
-import { ModuleBuilder } from "../src/spirv/builder.js";
+import { ModuleBuilder } from "../src/spirv/module/builder.js";
 
 export const THREADS = 64;
 

@@ -3,7 +3,7 @@
  * GPU is never waited for inside a measurement. Also the cost of a dependent dispatch end to end, which is the larger
  * of what the CPU pays and what the GPU needs between two kernels.
  */
-import type { Pipeline } from "../../src/engines/vulkan/pipelines.js";
+import type { Pipeline } from "../../src/engines/vulkan/pipelines/pipeline-compiler.js";
 import type { DeviceBuffer, Kernel, VulkanDevice } from "../../src/vulkan/index.js";
 import { type Context, randomFloats, timedSync } from "../harness.js";
 import { addByAddress, addByBinding } from "../kernels.js";

@@ -4,7 +4,7 @@
  * coalesce, so mixed sizes do not fragment a block for good. Allocation and release are O(1) and touch no driver.
  *
  * A chunk also carries the hazard state of its memory (`readEpoch`, `writeEpoch`): splitting copies it, merging keeps
- * the later, so memory that is reused at once is still ordered after its last use (see `vulkan/stream.ts`).
+ * the later, so memory that is reused at once is still ordered after its last use (see `vulkan/submission/stream.ts`).
  *
  * Buffers may share a chunk: each holds all of it or a part, and it is free when the last holder has given it up. Engines see
  * a part as a chunk. Its hazard state is copied when it is made and merged when it ends, so nobody may write the memory in

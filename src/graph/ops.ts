@@ -12,11 +12,11 @@ import * as C from "./primitives/cumulate.js";
 import { dot as dotPrimitive } from "./primitives/dot.js";
 import * as E from "./primitives/elementwise.js";
 import { iota as iotaPrimitive } from "./primitives/leaf.js";
+import { solveLower as solveLowerPrimitive } from "./primitives/linalg/triangular.js";
 import * as M from "./primitives/movement.js";
 import { polygamma as polygammaPrimitive } from "./primitives/polygamma.js";
 import * as R from "./primitives/reduce.js";
 import { scatter as scatterPrimitive } from "./primitives/scatter.js";
-import { solveLower as solveLowerPrimitive } from "./primitives/triangular.js";
 
 export { foldWindows } from "./windows.js";
 export { broadcastNode as broadcast, castNode as cast, permuteNode as permute, reshapeNode as reshape };

@@ -8,10 +8,10 @@ import { inputsFirst, type Node } from "./node.js";
 import { paramsKey } from "./params-key.js";
 import { outputsOf, part } from "./primitives/bundle.js";
 import { checkpoint } from "./primitives/checkpoint.js";
-import { choice } from "./primitives/choice.js";
+import { choice } from "./primitives/control/choice.js";
+import { scan } from "./primitives/control/scan.js";
+import { whileLoop } from "./primitives/control/while.js";
 import { constant, placeholder } from "./primitives/leaf.js";
-import { scan } from "./primitives/scan.js";
-import { whileLoop } from "./primitives/while.js";
 
 type Typed = Pick<Node, "shape" | "dtype">;
 const typeOf = ({ shape, dtype }: Typed): string => `${dtype}${formatShape(shape)}`;

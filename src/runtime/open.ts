@@ -12,7 +12,7 @@ import type { VulkanDevice } from "../engines/vulkan/device.js";
 import { finishAtExit, listDevices, openEngine } from "../engines/vulkan/open.js";
 import { type DeviceType, isSoftware } from "../engines/vulkan/plan.js";
 import { copyKernel } from "../spirv/copy-kernel.js";
-import { floatControlsOf } from "../spirv/float-controls.js";
+import { floatControlsOf } from "../spirv/module/float-controls.js";
 import { Backend } from "./backend.js";
 import { type TunerOptions, withTilings } from "./tuning/tuner.js";
 

@@ -4,7 +4,7 @@
  *
  * Push block: from u64, to u64, count u32 (vectors of 16 bytes), stride u32 (threads along x).
  */
-import { ModuleBuilder } from "./builder.js";
+import { ModuleBuilder } from "./module/builder.js";
 
 const COPY_THREADS = 256;
 

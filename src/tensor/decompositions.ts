@@ -1,8 +1,8 @@
 /** Decompositions of matrices of f32, f64, c64 or c128 as functions of tensors; `linalg` gives them their interface. */
-import { eighNodes } from "../graph/primitives/eigh.js";
-import { leastSquares, pinv } from "../graph/primitives/pinv.js";
-import { qrNodes } from "../graph/primitives/qr.js";
-import { svdNodes } from "../graph/primitives/svd.js";
+import { eighNodes } from "../graph/primitives/linalg/eigh.js";
+import { leastSquares, pinv } from "../graph/primitives/linalg/pinv.js";
+import { qrNodes } from "../graph/primitives/linalg/qr.js";
+import { svdNodes } from "../graph/primitives/linalg/svd.js";
 import { g } from "../graph/vocabulary.js";
 import { backendOf, derive, makeNode } from "./build.js";
 import { Tensor } from "./tensor.js";

@@ -1,7 +1,7 @@
 /** The routines of linear algebra as functions of tensors; `linalg` checks their arguments and gives them their interface. */
-import { luNodes, luSolve } from "../graph/primitives/lu.js";
+import { luNodes, luSolve } from "../graph/primitives/linalg/lu.js";
+import { cholesky, solveLower } from "../graph/primitives/linalg/triangular.js";
 import { stopped } from "../graph/primitives/movement.js";
-import { cholesky, solveLower } from "../graph/primitives/triangular.js";
 import { g } from "../graph/vocabulary.js";
 import { backendOf, derive, makeNode } from "./build.js";
 import { Tensor } from "./tensor.js";
@@ -13,7 +13,7 @@ export const choleskyFactor = (a: Tensor): Tensor => new Tensor(derive(cholesky,
 export const solvedLower = (l: Tensor, b: Tensor, isUnit: boolean): Tensor =>
   new Tensor(makeNode(solveLower, [l.node, b.node], { isUnit }, backendOf(l.node)));
 
-/** The factors in one matrix, the pivots, and the order of rows (graph/primitives/lu.ts). */
+/** The factors in one matrix, the pivots, and the order of rows (graph/primitives/linalg/lu.ts). */
 export function luFactors(a: Tensor): readonly [factors: Tensor, pivots: Tensor, order: Tensor] {
   const [factors, pivots, order] = luNodes(g, a.node).map((node) => new Tensor(node));
   return [factors, pivots, order];

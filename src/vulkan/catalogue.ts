@@ -16,10 +16,10 @@
 
 import { ArgumentError, SizeMismatchError } from "../core/errors.js";
 import { asBytes, type ByteSource } from "../engines/byte-source.js";
-import { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
-import type { Kernel } from "../engines/vulkan/kernel.js";
-import { floatControlsOf } from "../spirv/float-controls.js";
+import { DeviceBuffer } from "../engines/vulkan/memory/buffer.js";
+import type { Kernel } from "../engines/vulkan/pipelines/kernel.js";
+import { floatControlsOf } from "../spirv/module/float-controls.js";
 import {
   binaryShader,
   type CatalogueType,

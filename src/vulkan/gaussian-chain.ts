@@ -6,10 +6,11 @@
  * inverse masses follow, as in every chain. Entry t of each chain is the state after step t + 1, with the gradient and
  * the log density of that same state.
  */
-import { ModuleBuilder } from "../spirv/builder.js";
-import type { FunctionBuilder } from "../spirv/function-builder.js";
-import type { Ref } from "../spirv/ref.js";
-import type { Value } from "../spirv/value.js";
+
+import type { FunctionBuilder } from "../spirv/function/function-builder.js";
+import type { Ref } from "../spirv/function/ref.js";
+import type { Value } from "../spirv/function/value.js";
+import { ModuleBuilder } from "../spirv/module/builder.js";
 import type { CatalogueType } from "./shaders.js";
 
 const THREADS = 64;

@@ -11,11 +11,11 @@ import { tanh } from "../compiler/math/hyperbolic.js";
 import { log } from "../compiler/math/logarithm.js";
 import { sigmoid } from "../compiler/math/logistic.js";
 import { pow } from "../compiler/math/power.js";
-import { ModuleBuilder } from "../spirv/builder.js";
-import type { FunctionBuilder } from "../spirv/function-builder.js";
-import type { ModuleOptions } from "../spirv/module-values.js";
-import type { Ref } from "../spirv/ref.js";
-import type { Value } from "../spirv/value.js";
+import type { FunctionBuilder } from "../spirv/function/function-builder.js";
+import type { Ref } from "../spirv/function/ref.js";
+import type { Value } from "../spirv/function/value.js";
+import { ModuleBuilder } from "../spirv/module/builder.js";
+import type { ModuleOptions } from "../spirv/module/module-values.js";
 
 export type CatalogueType = "f32" | "f64";
 export type FloatControls = NonNullable<ModuleOptions["floatControls"]>;

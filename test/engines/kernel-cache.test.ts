@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { KEPT_KERNELS, KernelCache } from "../../src/engines/kernel-cache.js";
-import type { Handle } from "../../src/engines/vulkan/api.js";
+import type { Handle } from "../../src/engines/vulkan/driver/api.js";
 import { describeOnDevices } from "../support/devices.js";
 import { FaultyDriver } from "../support/fault-injection.js";
 import { glsl, withoutGlslang } from "../support/glsl.js";

@@ -5,10 +5,10 @@ import { scalarNode } from "../../src/graph/build.js";
 import { GraphFunction, makePlaceholder } from "../../src/graph/function.js";
 import { hasWhileLoop, masked } from "../../src/graph/loop-mask.js";
 import { inputsFirst, type Node } from "../../src/graph/node.js";
-import { choiceNode } from "../../src/graph/primitives/choice.js";
+import { choiceNode } from "../../src/graph/primitives/control/choice.js";
+import { scanNode } from "../../src/graph/primitives/control/scan.js";
+import { whileLoop, whileNode } from "../../src/graph/primitives/control/while.js";
 import { and } from "../../src/graph/primitives/elementwise.js";
-import { scanNode } from "../../src/graph/primitives/scan.js";
-import { whileLoop, whileNode } from "../../src/graph/primitives/while.js";
 import { g } from "../../src/graph/vocabulary.js";
 import { nowhere } from "../support/nodes.js";
 

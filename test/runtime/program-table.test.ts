@@ -5,10 +5,10 @@ import type { DType, Scalar } from "../../src/core/dtype.js";
 import { derive, makeNode } from "../../src/graph/build.js";
 import { GraphFunction, makePlaceholder } from "../../src/graph/function.js";
 import { type DeviceHandle, Node } from "../../src/graph/node.js";
+import { scanNode } from "../../src/graph/primitives/control/scan.js";
 import { add, exp, mul, neg, pow } from "../../src/graph/primitives/elementwise.js";
 import { buffer, constant } from "../../src/graph/primitives/leaf.js";
 import { permute, slice } from "../../src/graph/primitives/movement.js";
-import { scanNode } from "../../src/graph/primitives/scan.js";
 import { isSameValue, ProgramTable, resultsOf } from "../../src/runtime/program-table.js";
 
 const device: DeviceHandle = { id: "none", realize: () => assert.fail("nothing is computed here") };

@@ -70,11 +70,11 @@ test("downward imports pass", () => {
 });
 
 test("an upward import is reported with both layers", () => {
-  const complaints = check(importing("src/engines/vulkan/stream.ts", "src/compiler/schedule.ts"));
+  const complaints = check(importing("src/engines/vulkan/submission/stream.ts", "src/compiler/schedule.ts"));
   assert.equal(complaints.length, 1);
   assert.match(
     complaints[0],
-    /^src\/engines\/vulkan\/stream\.ts:1: .*goes upwards: engines may import core, spirv, files, not compiler/,
+    /^src\/engines\/vulkan\/submission\/stream\.ts:1: .*goes upwards: engines may import core, spirv, files, not compiler/,
   );
 });
 

@@ -10,7 +10,7 @@ import { before, test } from "node:test";
 import { loadArviz, loadStanCsv, model, normal, saveArviz, saveStanCsv } from "../../src/bayes/index.js";
 import { FormatError, PumiceError } from "../../src/core/errors.js";
 import { ProgramCache } from "../../src/engines/disk/program-cache.js";
-import { decodeCache, encodeCache } from "../../src/engines/vulkan/pipeline-cache.js";
+import { decodeCache, encodeCache } from "../../src/engines/vulkan/pipelines/pipeline-cache.js";
 import { io, jit, type Tensor, tensor } from "../../src/index.js";
 import { sampled } from "../bayes/chains/support.js";
 import { reopened, tensorOn } from "../support/forced-tiles.js";

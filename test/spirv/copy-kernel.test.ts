@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { copyKernel } from "../../src/spirv/copy-kernel.js";
 import { disassemble } from "../../src/spirv/index.js";
-import { reflect } from "../../src/spirv/reflect.js";
+import { reflect } from "../../src/spirv/read/reflect.js";
 
 test("it has 256 threads, no descriptors, and a push block of two addresses and two numbers", () => {
   const words = copyKernel();

@@ -11,8 +11,8 @@ import {
   type Interposer,
   instanceSignatures,
   type VulkanFunction,
-} from "../../src/engines/vulkan/api.js";
-import { readPointer, viewOf } from "../../src/engines/vulkan/native.js";
+} from "../../src/engines/vulkan/driver/api.js";
+import { readPointer, viewOf } from "../../src/engines/vulkan/driver/native.js";
 import type { TakenBytes } from "./card-count.js";
 
 export interface Fault {

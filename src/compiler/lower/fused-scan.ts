@@ -20,8 +20,8 @@ import {
 import { type Shape, sizeOf } from "../../core/shape.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import { outputsOf, part } from "../../graph/primitives/bundle.js";
+import type { ScanParams } from "../../graph/primitives/control/scan.js";
 import { dot } from "../../graph/primitives/dot.js";
-import type { ScanParams } from "../../graph/primitives/scan.js";
 import { forEachRead, indexKey } from "../../graph/reads.js";
 import type { Element, ElementSettings } from "../elements/elements.js";
 import { MAX_I32, type Value } from "../ir/ir.js";

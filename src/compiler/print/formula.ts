@@ -20,8 +20,8 @@ import {
   type Variable,
 } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
+import type { ScanParams } from "../../graph/primitives/control/scan.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
-import type { ScanParams } from "../../graph/primitives/scan.js";
 import { indexKey, type PlacedReading, productAt, readingsAt, reductionAt } from "../../graph/reads.js";
 import type { BufferParameter, CombineOp } from "../ir/ir.js";
 import type { Group } from "../schedule/group.js";

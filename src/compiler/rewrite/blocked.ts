@@ -5,9 +5,9 @@
  */
 import { isComplex } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
-import { lu, luNodes, rowsInOrder } from "../../graph/primitives/lu.js";
+import { lu, luNodes, rowsInOrder } from "../../graph/primitives/linalg/lu.js";
+import { cholesky, solveLower } from "../../graph/primitives/linalg/triangular.js";
 import { stored } from "../../graph/primitives/movement.js";
-import { cholesky, solveLower } from "../../graph/primitives/triangular.js";
 import { g } from "../../graph/vocabulary.js";
 import { kindOf, shapeOf } from "../routines/linalg/field.js";
 import { blockOf, luColumns } from "../routines/linalg/plan.js";

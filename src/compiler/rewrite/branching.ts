@@ -8,10 +8,10 @@ import { sizeOf } from "../../core/shape.js";
 import type { GraphFunction } from "../../graph/function.js";
 import { inputsFirst, Node } from "../../graph/node.js";
 import { outputsOf, part } from "../../graph/primitives/bundle.js";
-import { branching } from "../../graph/primitives/choice.js";
+import { branching } from "../../graph/primitives/control/choice.js";
+import type { ScanParams } from "../../graph/primitives/control/scan.js";
+import { whileLoop } from "../../graph/primitives/control/while.js";
 import { dot } from "../../graph/primitives/dot.js";
-import type { ScanParams } from "../../graph/primitives/scan.js";
-import { whileLoop } from "../../graph/primitives/while.js";
 
 /** Element operations from which on separate kernels pay. */
 const WORTH_IT = 1 << 18;

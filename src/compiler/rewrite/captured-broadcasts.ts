@@ -9,8 +9,8 @@ import { sizeOf } from "../../core/shape.js";
 import { remakeNode } from "../../graph/build.js";
 import { GraphFunction, makePlaceholder, substitute } from "../../graph/function.js";
 import { Node } from "../../graph/node.js";
+import type { ScanParams } from "../../graph/primitives/control/scan.js";
 import { expand, reshape } from "../../graph/primitives/movement.js";
-import type { ScanParams } from "../../graph/primitives/scan.js";
 
 /** The scan with the sources of broadcast constants as inputs; null if no constant is broadcast. */
 export function repeatingInside(scan: Node, inputs: readonly Node[]): Node | null {

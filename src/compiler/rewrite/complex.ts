@@ -12,15 +12,15 @@ import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, sc
 import { Node, pendingInOrder } from "../../graph/node.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../../graph/primitive.js";
 import { type Output, part } from "../../graph/primitives/bundle.js";
+import { scan } from "../../graph/primitives/control/scan.js";
+import { whileLoop } from "../../graph/primitives/control/while.js";
 import { byDoubling, type CumulateOp, cumulate, runningTotal } from "../../graph/primitives/cumulate.js";
 import { dft } from "../../graph/primitives/dft.js";
 import { dot } from "../../graph/primitives/dot.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
 import { expand, pad, permute, reshape, slice } from "../../graph/primitives/movement.js";
-import { scan } from "../../graph/primitives/scan.js";
 import { scatter } from "../../graph/primitives/scatter.js";
-import { whileLoop } from "../../graph/primitives/while.js";
 import { type ReductionEntry, reductionOf } from "../../graph/reduction.js";
 import { g } from "../../graph/vocabulary.js";
 import {

@@ -5,7 +5,7 @@
  */
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import type { CompositePrimitive } from "../../graph/primitive.js";
-import { choice } from "../../graph/primitives/choice.js";
+import { choice } from "../../graph/primitives/control/choice.js";
 import { stopped, variable } from "../../graph/primitives/movement.js";
 import { g } from "../../graph/vocabulary.js";
 import { isExpandedAttention } from "../routines/attention/plan.js";

@@ -11,11 +11,11 @@ import { productOf, sameShape } from "../../core/shape.js";
 import { makeNode, remakeNode } from "../../graph/build.js";
 import { closeOver, makePlaceholder } from "../../graph/function.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
+import { scanNode } from "../../graph/primitives/control/scan.js";
 import { dot } from "../../graph/primitives/dot.js";
 import { constant } from "../../graph/primitives/leaf.js";
 import { expand, permute, reshape, takeAlongAxis } from "../../graph/primitives/movement.js";
 import { argsortAt, orderKey } from "../../graph/primitives/order.js";
-import { scanNode } from "../../graph/primitives/scan.js";
 import { g } from "../../graph/vocabulary.js";
 import { rewriteNodes } from "./rewriter.js";
 

@@ -4,8 +4,8 @@
  */
 import { bytesOf } from "../../core/bytes.js";
 import type { Node } from "../../graph/node.js";
-import type { ScanParams } from "../../graph/primitives/scan.js";
-import type { WhileParams } from "../../graph/primitives/while.js";
+import type { ScanParams } from "../../graph/primitives/control/scan.js";
+import type { WhileParams } from "../../graph/primitives/control/while.js";
 import { lowerScan, type RewriteBody, type ScanParts } from "../lower/fused-scan.js";
 import { FLAG_BYTES, MAX_ROUNDS_AHEAD, type Slot, type Step, writtenLater } from "../program/program.js";
 import type { Assembly, SlotOf } from "./assembly.js";

@@ -1,6 +1,6 @@
 /**
  * Compiled programs on disk, one file each, in a folder of the user's own (own-folder.ts): the checksum shows
- * damage, not who wrote the file. As for pipelines (engines/vulkan/pipeline-cache.ts), a file names its program; one that does not
+ * damage, not who wrote the file. As for pipelines (engines/vulkan/pipelines/pipeline-cache.ts), a file names its program; one that does not
  * match is ignored and replaced. Nothing here can fail a program: without a cache it is only slower.
  *
  * The key of a program is the SHA-256 of everything it depends on: the graph, the device and the compiler itself. The folder

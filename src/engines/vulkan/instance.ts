@@ -16,16 +16,16 @@ import {
   optionalFunctions,
   VK_INCOMPLETE,
   type VulkanFunction,
-} from "./api.js";
-import { extensionNames, layerNames } from "./enumeration.js";
-import * as L from "./layouts.js";
-import { type Loader, openLoader } from "./loader.js";
-import { addressOf, bind, registerCallback } from "./native.js";
+} from "./driver/api.js";
+import { extensionNames, layerNames } from "./driver/enumeration.js";
+import * as L from "./driver/layouts.js";
+import { type Loader, openLoader } from "./driver/loader.js";
+import { addressOf, bind, registerCallback } from "./driver/native.js";
+import { check } from "./driver/results.js";
+import { Arena } from "./driver/structs.js";
+import { layerMessage, reportValidation, type ValidationMode, validationMode } from "./driver/validation.js";
 import { describeDevice, unpackVersion } from "./physical-device.js";
 import { atLeast, type PhysicalDevice } from "./plan.js";
-import { check } from "./results.js";
-import { Arena } from "./structs.js";
-import { layerMessage, reportValidation, type ValidationMode, validationMode } from "./validation.js";
 
 interface InstanceOptions {
   readonly interpose?: Interposer;

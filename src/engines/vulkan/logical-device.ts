@@ -8,13 +8,13 @@ import {
   type Handle,
   optionalFunctions,
   type VulkanFunction,
-} from "./api.js";
+} from "./driver/api.js";
+import * as L from "./driver/layouts.js";
+import { bind } from "./driver/native.js";
+import { check, DEVICE_LOST } from "./driver/results.js";
+import { Arena, type Layout } from "./driver/structs.js";
 import type { FoundDevice, Instance } from "./instance.js";
-import * as L from "./layouts.js";
-import { bind } from "./native.js";
 import type { DevicePlan } from "./plan.js";
-import { check, DEVICE_LOST } from "./results.js";
-import { Arena, type Layout } from "./structs.js";
 
 export function createDevice(instance: Instance, found: FoundDevice, plan: DevicePlan): Handle {
   const arena = new Arena();

@@ -2,12 +2,12 @@
 import { DeviceError } from "../../core/errors.js";
 import { cacheFolder } from "../disk/cache-folder.js";
 import { garbageShare } from "../garbage.js";
-import type { Interposer } from "./api.js";
-import type { EngineKernels } from "./copy-kernels.js";
 import { VulkanDevice } from "./device.js";
+import type { Interposer } from "./driver/api.js";
+import type { ValidationMode } from "./driver/validation.js";
 import { type FoundDevice, Instance } from "./instance.js";
+import type { EngineKernels } from "./memory/copy-kernels.js";
 import { isSoftware, type PhysicalDevice, planDevice, rankDevice } from "./plan.js";
-import type { ValidationMode } from "./validation.js";
 
 /** Options of `openDevice`. */
 export interface OpenOptions {

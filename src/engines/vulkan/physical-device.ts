@@ -3,12 +3,12 @@
  * device. Properties and features come in chains of structs; a struct may only be chained where the device's version or an
  * extension knows it.
  */
-import type { FunctionTable, Handle, InstanceFunction } from "./api.js";
-import { extensionNames } from "./enumeration.js";
-import * as L from "./layouts.js";
+import type { FunctionTable, Handle, InstanceFunction } from "./driver/api.js";
+import { extensionNames } from "./driver/enumeration.js";
+import * as L from "./driver/layouts.js";
+import { check } from "./driver/results.js";
+import { Arena, type Layout } from "./driver/structs.js";
 import { atLeast, type CooperativeMatrix, type DeviceLimits, deviceTypes, type PhysicalDevice } from "./plan.js";
-import { check } from "./results.js";
-import { Arena, type Layout } from "./structs.js";
 
 type Version = readonly [number, number, number];
 type Calls = FunctionTable<InstanceFunction>;

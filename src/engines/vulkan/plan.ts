@@ -3,7 +3,7 @@
  * data-centre card are all tested without any of them.
  */
 import { defaultGarbageShare, garbageShare } from "../garbage.js";
-import { MemoryHeapDeviceLocal, MemoryProperty, QueueFlag } from "./api.js";
+import { MemoryHeapDeviceLocal, MemoryProperty, QueueFlag } from "./driver/api.js";
 
 export type DeviceType = "other" | "integrated" | "discrete" | "virtual" | "cpu";
 export const deviceTypes: readonly DeviceType[] = ["other", "integrated", "discrete", "virtual", "cpu"];

@@ -6,9 +6,9 @@ import type { DType } from "../../../src/core/dtype.js";
 import { GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
 import type { Node } from "../../../src/graph/node.js";
 import { part } from "../../../src/graph/primitives/bundle.js";
-import { branching, choiceNode } from "../../../src/graph/primitives/choice.js";
-import { scanNode } from "../../../src/graph/primitives/scan.js";
-import { whileNode } from "../../../src/graph/primitives/while.js";
+import { branching, choiceNode } from "../../../src/graph/primitives/control/choice.js";
+import { scanNode } from "../../../src/graph/primitives/control/scan.js";
+import { whileNode } from "../../../src/graph/primitives/control/while.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { nowhere, storedAs } from "../../support/nodes.js";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { repeatingInside } from "../../../src/compiler/rewrite/captured-broadcasts.js";
 import { GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
 import type { Node } from "../../../src/graph/node.js";
-import { type ScanParams, scanNode } from "../../../src/graph/primitives/scan.js";
+import { type ScanParams, scanNode } from "../../../src/graph/primitives/control/scan.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { nowhere, stored, storedAs } from "../../support/nodes.js";
 import { plainValues } from "../../support/plain-graph.js";

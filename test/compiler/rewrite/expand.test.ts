@@ -6,7 +6,7 @@ import { gpuProfile } from "../../../src/compiler/target/profile.js";
 import { GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
 import { inputsFirst, type Node } from "../../../src/graph/node.js";
 import { checkpointNode } from "../../../src/graph/primitives/checkpoint.js";
-import { branching, choiceNode } from "../../../src/graph/primitives/choice.js";
+import { branching, choiceNode } from "../../../src/graph/primitives/control/choice.js";
 import { stopped, variable } from "../../../src/graph/primitives/movement.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { make, nowhere, stored, storedAs } from "../../support/nodes.js";

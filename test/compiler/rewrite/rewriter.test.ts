@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { rewriteNodes } from "../../../src/compiler/rewrite/rewriter.js";
 import { GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
 import type { Node } from "../../../src/graph/node.js";
+import { scan, scanNode } from "../../../src/graph/primitives/control/scan.js";
 import { exp, neg } from "../../../src/graph/primitives/elementwise.js";
-import { scan, scanNode } from "../../../src/graph/primitives/scan.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { nowhere, stored } from "../../support/nodes.js";
 

@@ -11,7 +11,7 @@ import { SharedKernels } from "../../../src/compiler/steps/shared-kernels.js";
 import { GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
 import type { Node } from "../../../src/graph/node.js";
 import { outputOf, partsOf } from "../../../src/graph/primitives/bundle.js";
-import { branching } from "../../../src/graph/primitives/choice.js";
+import { branching } from "../../../src/graph/primitives/control/choice.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { runKernel } from "../../support/kernels.js";
 import { make, nowhere, storedAs } from "../../support/nodes.js";

@@ -7,7 +7,7 @@ import { assignSlots } from "../../../src/compiler/steps/slots.js";
 import { gpuProfile } from "../../../src/compiler/target/profile.js";
 import type { Node } from "../../../src/graph/node.js";
 import { outputOf, partsOf } from "../../../src/graph/primitives/bundle.js";
-import { branching } from "../../../src/graph/primitives/choice.js";
+import { branching } from "../../../src/graph/primitives/control/choice.js";
 import { scatter } from "../../../src/graph/primitives/scatter.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { make, stored, storedAs } from "../../support/nodes.js";

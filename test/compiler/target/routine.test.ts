@@ -5,7 +5,7 @@ import type { NativeKernel } from "../../../src/compiler/ir/ir.js";
 import type { NativeRoutine } from "../../../src/compiler/target/routine.js";
 import { grad, jit, type Tensor } from "../../../src/index.js";
 import { Backend } from "../../../src/runtime/backend.js";
-import { ModuleBuilder } from "../../../src/spirv/builder.js";
+import { ModuleBuilder } from "../../../src/spirv/module/builder.js";
 import { backendFor } from "../../../src/tensor/index.js";
 import { vulkanEngineOf } from "../../support/engines.js";
 import { tensorOn } from "../../support/forced-tiles.js";

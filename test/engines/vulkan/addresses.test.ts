@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newChunk } from "../../../src/engines/suballocator.js";
-import { addressWords, type Block, putAddress } from "../../../src/engines/vulkan/memory.js";
+import { addressWords, type Block, putAddress } from "../../../src/engines/vulkan/memory/memory-pool.js";
 
 test("an address is the block's plus the offset, also across the boundary of 32 bits and with the highest bit set", () => {
   const view = new DataView(new ArrayBuffer(24));

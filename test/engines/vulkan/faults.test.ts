@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { DeviceError, DeviceLostError, OutOfMemoryError, UnsupportedError } from "../../../src/core/errors.js";
-import type { FunctionName } from "../../../src/engines/vulkan/api.js";
+import type { FunctionName } from "../../../src/engines/vulkan/driver/api.js";
+import { readCString } from "../../../src/engines/vulkan/driver/native.js";
 import { inspectLoader } from "../../../src/engines/vulkan/instance.js";
-import { readCString } from "../../../src/engines/vulkan/native.js";
 import { describeOnDevices, type TestDevice, underValidation } from "../../support/devices.js";
 import { type Fault, FaultyDriver } from "../../support/fault-injection.js";
 import {
@@ -26,7 +26,7 @@ import {
 import { glsl, withoutGlslang } from "../../support/glsl.js";
 import { randomFrom } from "../../support/random.js";
 import { groupsFor } from "../../support/spin.js";
-import registry from "./error-codes.json" with { type: "json" };
+import registry from "./driver/error-codes.json" with { type: "json" };
 
 const DEVICE_LOST = -4;
 const functions = Object.entries(registry.functions as unknown as Record<string, { errors: Record<string, number> }>)

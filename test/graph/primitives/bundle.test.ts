@@ -11,7 +11,7 @@ import {
   part,
   partsOf,
 } from "../../../src/graph/primitives/bundle.js";
-import { choice } from "../../../src/graph/primitives/choice.js";
+import { choice } from "../../../src/graph/primitives/control/choice.js";
 import { make, nowhere, stored, storedAs } from "../../support/nodes.js";
 
 const outputs = [

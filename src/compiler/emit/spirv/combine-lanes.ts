@@ -5,9 +5,9 @@
  */
 
 import { reductionBy } from "../../../graph/reduction.js";
-import type { FunctionBuilder } from "../../../spirv/function-builder.js";
-import type { Ref } from "../../../spirv/ref.js";
-import type { Value } from "../../../spirv/value.js";
+import type { FunctionBuilder } from "../../../spirv/function/function-builder.js";
+import type { Ref } from "../../../spirv/function/ref.js";
+import type { Value } from "../../../spirv/function/value.js";
 import type { CombineOp, IRType } from "../../ir/ir.js";
 import { binary } from "./emit-value.js";
 

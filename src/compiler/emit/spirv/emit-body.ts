@@ -3,10 +3,10 @@
  * declares the memory.
  */
 import { DTYPES } from "../../../core/dtype.js";
-import type { ModuleBuilder } from "../../../spirv/builder.js";
-import type { FunctionBuilder } from "../../../spirv/function-builder.js";
-import type { Ref } from "../../../spirv/ref.js";
-import type { Value } from "../../../spirv/value.js";
+import type { FunctionBuilder } from "../../../spirv/function/function-builder.js";
+import type { Ref } from "../../../spirv/function/ref.js";
+import type { Value } from "../../../spirv/function/value.js";
+import type { ModuleBuilder } from "../../../spirv/module/builder.js";
 import {
   type Branch,
   type CombineOp,

@@ -6,12 +6,12 @@
  */
 import { DTYPES } from "../../../core/dtype.js";
 import { UnsupportedError } from "../../../core/errors.js";
-import { ModuleBuilder } from "../../../spirv/builder.js";
-import type { FunctionBuilder } from "../../../spirv/function-builder.js";
-import type { ModuleOptions } from "../../../spirv/module-values.js";
-import type { Ref } from "../../../spirv/ref.js";
-import type { VectorType } from "../../../spirv/types.js";
-import type { Value } from "../../../spirv/value.js";
+import type { FunctionBuilder } from "../../../spirv/function/function-builder.js";
+import type { Ref } from "../../../spirv/function/ref.js";
+import type { Value } from "../../../spirv/function/value.js";
+import { ModuleBuilder } from "../../../spirv/module/builder.js";
+import type { ModuleOptions } from "../../../spirv/module/module-values.js";
+import type { VectorType } from "../../../spirv/module/types.js";
 import { type IRType, innerLists, type Kernel, MAX_I32, type Statement } from "../../ir/ir.js";
 import { stepsWithin } from "../../ir/loop-rounds.js";
 import { surveyAccesses } from "./accesses.js";

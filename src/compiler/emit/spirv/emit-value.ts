@@ -1,7 +1,8 @@
 /** The arithmetic of the loop-nest language as SPIR-V instructions. BodyEmitter calls it for every value it writes. */
-import type { ModuleBuilder } from "../../../spirv/builder.js";
-import type { FunctionBuilder } from "../../../spirv/function-builder.js";
-import type { Value } from "../../../spirv/value.js";
+
+import type { FunctionBuilder } from "../../../spirv/function/function-builder.js";
+import type { Value } from "../../../spirv/function/value.js";
+import type { ModuleBuilder } from "../../../spirv/module/builder.js";
 import type { BinaryOp, CompareOp, IROp, IRType, Value as IRValue, UnaryOp } from "../../ir/ir.js";
 import { valueType } from "./stored-elements.js";
 

@@ -1,9 +1,10 @@
 /** Fragments of the loop-nest language as cooperative matrices of SPIR-V: a variable each, which the driver keeps in registers. */
-import type { ModuleBuilder } from "../../../spirv/builder.js";
-import type { FunctionBuilder } from "../../../spirv/function-builder.js";
-import type { Ref } from "../../../spirv/ref.js";
-import type { MatrixType } from "../../../spirv/types.js";
-import type { Value } from "../../../spirv/value.js";
+
+import type { FunctionBuilder } from "../../../spirv/function/function-builder.js";
+import type { Ref } from "../../../spirv/function/ref.js";
+import type { Value } from "../../../spirv/function/value.js";
+import type { ModuleBuilder } from "../../../spirv/module/builder.js";
+import type { MatrixType } from "../../../spirv/module/types.js";
 import type { FragmentDeclaration, FragmentStatement, Value as IRValue, Kernel } from "../../ir/ir.js";
 
 const USES = { left: "A", right: "B", sum: "accumulator" } as const;

@@ -5,9 +5,9 @@
  * square root be off by a few ulp, so by default both are refined; a device known to round them correctly may say so.
  */
 
-import type { FunctionBuilder } from "../../../spirv/function-builder.js";
-import type { Type } from "../../../spirv/types.js";
-import type { Value } from "../../../spirv/value.js";
+import type { FunctionBuilder } from "../../../spirv/function/function-builder.js";
+import type { Value } from "../../../spirv/function/value.js";
+import type { Type } from "../../../spirv/module/types.js";
 import type { FloatType, IntegerType, ScalarOps, ScalarType } from "../../math/scalar-ops.js";
 
 interface SpirvOpsOptions {

@@ -2,10 +2,10 @@
 import { BYTE_FORMATS, type ByteFloat } from "../../../core/byte-float.js";
 import { DTYPES, type DType } from "../../../core/dtype.js";
 import { UnsupportedError } from "../../../core/errors.js";
-import type { ModuleBuilder } from "../../../spirv/builder.js";
-import type { FunctionBuilder } from "../../../spirv/function-builder.js";
-import type { ScalarType } from "../../../spirv/types.js";
-import type { Value } from "../../../spirv/value.js";
+import type { FunctionBuilder } from "../../../spirv/function/function-builder.js";
+import type { Value } from "../../../spirv/function/value.js";
+import type { ModuleBuilder } from "../../../spirv/module/builder.js";
+import type { ScalarType } from "../../../spirv/module/types.js";
 import type { IRType } from "../../ir/ir.js";
 
 /** Types are declared one by one: declaring a type makes the module require its capability. */

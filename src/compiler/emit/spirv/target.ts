@@ -1,7 +1,7 @@
 /** SPIR-V as a target: kernels for one GPU, by its description. */
 import { UnsupportedError } from "../../../core/errors.js";
-import { disassemble } from "../../../spirv/disassemble.js";
-import type { ModuleOptions } from "../../../spirv/module-values.js";
+import type { ModuleOptions } from "../../../spirv/module/module-values.js";
+import { disassemble } from "../../../spirv/read/disassemble.js";
 import { type IRType, isWhole, type Kernel, type KernelOutline } from "../../ir/ir.js";
 import { roundsWithin, SOFTWARE_ROUNDS } from "../../ir/loop-rounds.js";
 import { bufferNames } from "../../print/formula.js";

@@ -1,7 +1,7 @@
 /**
  * A panel of Householder reflections: one workgroup makes the columns of a panel upper triangular, one after another. A whole
  * small matrix is one panel, and there are thousands of them in a dispatch; of a large matrix the panels follow each other, with
- * products of matrices in between (graph/primitives/qr.ts).
+ * products of matrices in between (graph/primitives/linalg/qr.ts).
  *
  * Column j needs the products of its part below the diagonal with itself and with the columns behind it, in one pass; from
  * them follow the reflection and its effect on every column. So a column takes two barriers. Lanes form a grid: neighbours

@@ -6,7 +6,7 @@ import { mappingOf } from "../../../../src/compiler/emit/spirv/mapping.js";
 import type { CombineOp, IRType, Kernel } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import { REDUCE_OPS, reductionOf } from "../../../../src/graph/reduction.js";
-import { disassemble } from "../../../../src/spirv/disassemble.js";
+import { disassemble } from "../../../../src/spirv/read/disassemble.js";
 import { elementOracle } from "../../../support/element-oracle.js";
 import { runKernel } from "../../../support/kernels.js";
 import { assertValid, without } from "../../../support/spirv-val.js";

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { emitSpirv } from "../../../../src/compiler/emit/spirv/emit-kernel.js";
 import type { Value } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
-import { disassemble } from "../../../../src/spirv/disassemble.js";
+import { disassemble } from "../../../../src/spirv/read/disassemble.js";
 
 type Options = Parameters<typeof emitSpirv>[1];
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emitSpirv, INLINE_BUFFERS } from "../../../../src/compiler/emit/spirv/emit-kernel.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
-import { disassemble } from "../../../../src/spirv/disassemble.js";
-import { reflect } from "../../../../src/spirv/reflect.js";
+import { disassemble } from "../../../../src/spirv/read/disassemble.js";
+import { reflect } from "../../../../src/spirv/read/reflect.js";
 
 /** Adds up one element of each of several buffers. */
 function sumOf(count: number, rows = 100, lanes = 1) {

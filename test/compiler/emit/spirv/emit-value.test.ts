@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { emitSpirv } from "../../../../src/compiler/emit/spirv/emit-kernel.js";
 import type { IRType, Value } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
-import { disassemble } from "../../../../src/spirv/disassemble.js";
+import { disassemble } from "../../../../src/spirv/read/disassemble.js";
 
 /** The text of a kernel that applies an operation to two loaded operands. */
 function textOf(type: IRType, rule: (k: KernelBuilder, a: Value, b: Value) => Value): string {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emitSpirv } from "../../../../src/compiler/emit/spirv/emit-kernel.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
-import { disassemble } from "../../../../src/spirv/disassemble.js";
+import { disassemble } from "../../../../src/spirv/read/disassemble.js";
 
 /** Loads two fragments, one of them turned, multiplies them, adds another sum, and stores the result. */
 function emitted(isTurned: boolean): string {

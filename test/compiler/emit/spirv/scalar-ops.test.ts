@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spirvOps } from "../../../../src/compiler/emit/spirv/scalar-ops.js";
 import { divide } from "../../../../src/compiler/math/correct-rounding.js";
-import { ModuleBuilder } from "../../../../src/spirv/builder.js";
-import { disassemble } from "../../../../src/spirv/disassemble.js";
+import { ModuleBuilder } from "../../../../src/spirv/module/builder.js";
+import { disassemble } from "../../../../src/spirv/read/disassemble.js";
 
 function quotient(options: { division?: "native" | "corrected" } = {}): string {
   const m = new ModuleBuilder({ noContraction: true });

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { bitsType, storageType } from "../../../../src/compiler/emit/spirv/stored-elements.js";
 import { DTYPE_NAMES, DTYPES } from "../../../../src/core/dtype.js";
 import { UnsupportedError } from "../../../../src/core/errors.js";
-import { ModuleBuilder } from "../../../../src/spirv/builder.js";
-import { byteSizeOf } from "../../../../src/spirv/layout.js";
+import { ModuleBuilder } from "../../../../src/spirv/module/builder.js";
+import { byteSizeOf } from "../../../../src/spirv/module/layout.js";
 
 test("an element takes as many bytes on the device as its dtype says; complex numbers are stored by halves", () => {
   for (const dtype of DTYPE_NAMES) {

@@ -7,7 +7,7 @@ import type { RoutinePlan } from "../../../../src/compiler/target/routine.js";
 import { viewBytes } from "../../../../src/core/storage.js";
 import { Node } from "../../../../src/graph/node.js";
 import { buffer } from "../../../../src/graph/primitives/leaf.js";
-import { cholesky, solveLower } from "../../../../src/graph/primitives/triangular.js";
+import { cholesky, solveLower } from "../../../../src/graph/primitives/linalg/triangular.js";
 import { nowhere } from "../../../support/nodes.js";
 import { runRoutine } from "../../../support/routine-runs.js";
 import { testDevices } from "../../../support/tensors.js";

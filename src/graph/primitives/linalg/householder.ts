@@ -1,0 +1,155 @@
+/**
+ * Householder reflections as graphs: matrices are made triangular panel by panel, and the reflections are applied to other
+ * matrices as products I - V T Vᴴ. The QR decomposition (qr.ts) and the eigenvectors of large matrices (eigh.ts) are made of it.
+ *
+ * The panels of a stage go through one scan, so that they share their kernels: each panel updates the whole matrix of its
+ * stage, of which the finished part is zero below the diagonal and does not change. Half of the columns are a stage, then half of
+ * the rest: that costs two thirds more than updating no more than is needed, and compiles four kernels instead of hundreds.
+ */
+import { GraphFunction, makePlaceholder } from "../../function.js";
+import type { Node } from "../../node.js";
+import type { RoutinePrimitive } from "../../primitive.js";
+import type { GraphOps } from "../../vocabulary.js";
+import { inferBundle, partsOf } from "../bundle.js";
+import { scanNode } from "../control/scan.js";
+
+/** Columns of a panel. */
+export const PANEL = 32;
+/** A matrix of so many columns is one panel. */
+const ALONE = 64;
+/** Panels that are not worth another stage. */
+const FEW_PANELS = 4;
+
+/** Inputs: matrices [.., m, n], the number of the panel, i32 [1]. Params: width. Parts: vectors, factors, triangle. */
+const householder: RoutinePrimitive = { name: "householder", kind: "routine", takesComplex: true, infer: inferBundle };
+
+/** Inputs: products of vectors [.., b, b], factors [.., b]. The triangle T of their compact form. */
+const compactWy: RoutinePrimitive = {
+  name: "compactWy",
+  kind: "routine",
+  takesComplex: true,
+  infer: ([products]) => ({ shape: products.shape, dtype: products.dtype }),
+};
+
+export const isComplexNode = ({ dtype }: Node): boolean => dtype === "c64" || dtype === "c128";
+
+/** The identity, [batch, m, n]. */
+export function identity(g: GraphOps, like: Node, batch: number, m: number, n: number): Node {
+  const shape = [batch, m, n];
+  const isOne = g.equal(g.counting(shape, 1, like), g.counting(shape, 2, like));
+  return g.cast(isOne, like.dtype);
+}
+
+/** Reflections of panels of equal shape: V [panels, B, m, b] and T [panels, B, b, b]. */
+interface Reflections {
+  readonly vectors: Node;
+  readonly triangles: Node;
+}
+
+/** The triangles of reflections with vectors [.., m, b] and factors [.., b]. */
+export const trianglesOf = (g: GraphOps, vectors: Node, factors: Node): Node =>
+  g.move(compactWy, [g.matmul(g.adjoint(vectors), vectors), factors], {});
+
+function panelOf(g: GraphOps, a: Node, number: Node, width: number): [Node, Node, Node] {
+  const [batch, m] = a.shape;
+  const outputs = [
+    { shape: [batch, m, width], dtype: a.dtype },
+    { shape: [batch, width], dtype: a.dtype },
+    { shape: [batch, width, width], dtype: a.dtype },
+  ];
+  const [vectors, factors, triangle] = partsOf(g.move(householder, [a, number], { width, outputs }));
+  return [vectors, trianglesOf(g, vectors, factors), triangle];
+}
+
+/** X - V T Vᴴ X, or with Tᴴ. */
+function reflected(g: GraphOps, x: Node, vectors: Node, triangle: Node, isAdjoint: boolean): Node {
+  const t = isAdjoint ? g.adjoint(triangle) : triangle;
+  return g.sub(x, g.matmul(vectors, g.matmul(t, g.matmul(g.adjoint(vectors), x))));
+}
+
+/** A stage: its reflections act on the rows and columns from `first` on. */
+interface Stage extends Reflections {
+  readonly first: number;
+}
+
+/** Reflections that make [B, m, n] triangular, and the triangle R [B, min(m, n), n]. */
+export function triangularized(g: GraphOps, a: Node): { readonly stages: readonly Stage[]; readonly r: Node } {
+  const [batch, m, n] = a.shape;
+  const count = Math.min(m, n);
+  if (n <= ALONE) {
+    const [vectors, triangles, top] = panelOf(g, a, g.zeros([1], a, "i32"), n);
+    const stacked = (x: Node) => g.reshape(x, [1, ...x.shape]);
+    return {
+      stages: [{ first: 0, vectors: stacked(vectors), triangles: stacked(triangles) }],
+      r: g.slice(top, [0, 0, 0], [batch, count, n]),
+    };
+  }
+  const stages: Stage[] = [];
+  const rows: Node[] = [];
+  let rest = a;
+  for (let first = 0; first < count; ) {
+    const [, height, width] = rest.shape;
+    const left = Math.ceil(Math.min(height, width) / PANEL);
+    const panels = left <= FEW_PANELS ? left : Math.ceil(left / 2);
+    const done = Math.min(panels * PANEL, height, width);
+    const { last, ...reflections } = stageOf(g, rest, panels);
+    stages.push({ first, ...reflections });
+    const top = g.slice(last, [0, 0, 0], [batch, done, width]);
+    rows.push(g.pad(upperPart(g, top), [0, 0, first], [0, 0, 0]));
+    rest = g.slice(last, [0, done, done], [batch, height - done, width - done]);
+    first += done;
+  }
+  return { stages, r: g.concat(rows, 1) };
+}
+
+/** The upper triangle, diagonal included. */
+export function upperPart(g: GraphOps, x: Node): Node {
+  const rank = x.shape.length;
+  return g.where(g.greater(g.counting(x.shape, rank - 2, x), g.counting(x.shape, rank - 1, x)), 0, x);
+}
+
+function stageOf(g: GraphOps, a: Node, panels: number): Reflections & { readonly last: Node } {
+  const own = makePlaceholder(a);
+  const number = makePlaceholder({ shape: [1], dtype: "i32", device: a.device });
+  const [vectors, triangle] = panelOf(g, own, number, PANEL);
+  const body = new GraphFunction([own, number], [reflected(g, own, vectors, triangle, true), vectors, triangle]);
+  const numbers = g.counting([panels, 1], 0, a);
+  const params = { body, constants: 0, carries: 1, length: panels, isReverse: false };
+  const [last, allVectors, triangles] = scanNode([a, numbers], params);
+  return { last, vectors: allVectors, triangles };
+}
+
+/** The product of a stage's reflections times X [B, m, k]. */
+export function applied(g: GraphOps, { vectors, triangles }: Reflections, x: Node): Node {
+  const [length, ...shape] = vectors.shape;
+  if (length === 1) {
+    const single = (node: Node) => g.reshape(node, node.shape.slice(1));
+    return reflected(g, x, single(vectors), single(triangles), false);
+  }
+  const own = makePlaceholder(x);
+  const v = makePlaceholder({ shape, dtype: vectors.dtype, device: x.device });
+  const t = makePlaceholder({ shape: triangles.shape.slice(1), dtype: triangles.dtype, device: x.device });
+  const body = new GraphFunction([own, v, t], [reflected(g, own, v, t, false)]);
+  const params = { body, constants: 0, carries: 1, length, isReverse: true };
+  return scanNode([x, vectors, triangles], params)[0];
+}
+
+/** The first `columns` columns of the product of all reflections: Q, [B, m, columns]. */
+export function orthogonal(g: GraphOps, stages: readonly Stage[], like: Node, columns: number): Node {
+  const [batch, m] = like.shape;
+  return stages.reduceRight<Node | null>((behind, stage, at) => {
+    const { first } = stage;
+    const [height, width] = [m - first, Math.max(0, columns - first)];
+    const next = stages[at + 1]?.first ?? m;
+    const inner = behind
+      ? g.concat(
+          [
+            g.slice(identity(g, like, batch, next - first, width), [0, 0, 0], [batch, next - first, width]),
+            g.pad(behind, [0, 0, width - behind.shape[2]], [0, 0, 0]),
+          ],
+          1,
+        )
+      : identity(g, like, batch, height, width);
+    return applied(g, stage, inner);
+  }, null) as Node;
+}

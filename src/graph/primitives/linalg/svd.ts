@@ -1,0 +1,176 @@
+/**
+ * The singular value decomposition a = U diag(s) Vᴴ. Small matrices are rotated until their rows are orthogonal (Jacobi), one to
+ * a workgroup; those of large ones are eigenvalues of a matrix of twice the size (eigh.ts). Leading axes are batches.
+ *
+ * The rotated rows are the right singular vectors times the singular values. A row of zeros has no direction, so the vectors
+ * come from a QR decomposition of the rows, which keeps the directions there are and completes the basis.
+ */
+import type { Node } from "../../node.js";
+import type { CompositePrimitive, RoutinePrimitive } from "../../primitive.js";
+import type { GraphOps } from "../../vocabulary.js";
+import { inferBundle, partsOf } from "../bundle.js";
+import { eighNodes, FEW_ROWS, inverseGaps } from "./eigh.js";
+import { identity, isComplexNode } from "./householder.js";
+import { realOf } from "./jacobi.js";
+import { byTransposing, qrNodes } from "./qr.js";
+import { scaledDown } from "./scaled-down.js";
+
+/** Inputs: [.., r, c]. Parts: lengths [.., r], falling; rotated rows Y [.., r, c]; rotations W [.., r, r]. */
+const jacobiSvd: RoutinePrimitive = { name: "jacobiSvd", kind: "routine", takesComplex: true, infer: inferBundle };
+
+/** U [.., m, p], s [.., k] and Vᴴ [.., q, n] of [.., m, n], k = min(m, n); p and q are k, or m and n where `isFull`. */
+export function svdNodes(g: GraphOps, a: Node, isFull: boolean): [Node, Node, Node] {
+  const [m, n] = a.shape.slice(-2);
+  const lead = a.shape.slice(0, -2);
+  const k = Math.min(m, n);
+  const outputs = [
+    { shape: [...lead, m, isFull ? m : k], dtype: a.dtype },
+    { shape: [...lead, k], dtype: realOf(a.dtype) },
+    { shape: [...lead, isFull ? n : k, n], dtype: a.dtype },
+  ];
+  return partsOf(g.move(svd, [a], { isFull, outputs })) as [Node, Node, Node];
+}
+
+/** Params: isFull. */
+const svd: CompositePrimitive = {
+  name: "svd",
+  kind: "composite",
+  infer: inferBundle,
+  expand: (g, node, [given]) => {
+    const [m, n] = given.shape.slice(-2);
+    const lead = given.shape.slice(0, -2);
+    const batch = lead.reduce((x, y) => x * y, 1);
+    const isFull = node.params.isFull === true;
+    const like = g.reshape(given, [batch, m, n]);
+    const shaped = (parts: readonly Node[]) => parts.map((x) => g.reshape(x, [...lead, ...x.shape.slice(1)]));
+    if (m * n * batch === 0) {
+      const [p, q] = isFull ? [m, n] : [0, 0];
+      const values = g.zeros([batch, Math.min(m, n)], like, realOf(like.dtype));
+      return shaped([identity(g, like, batch, m, p), values, identity(g, like, batch, q, n)]);
+    }
+    const { scaled, scale } = scaledDown(g, like);
+    const isTall = m >= n;
+    const [u, s, v] = tallSvd(g, isTall ? scaled : g.adjoint(scaled), isFull);
+    const values = g.mul(s, g.broadcast(g.reshape(scale, [batch, 1]), s.shape));
+    return shaped(isTall ? [u, values, g.adjoint(v)] : [v, values, g.adjoint(u)]);
+  },
+  bundle: {
+    jvp: (g, node, [t]) => (t ? tangents(g, node, t) : [null, null, null]),
+    vjp: (g, node, cotangents) => byTransposing(g, node, cotangents, tangents),
+    batch: (g, node, [{ node: a }]) =>
+      svdNodes(g, a, node.params.isFull === true).map((each) => ({ node: each, isBatched: true })),
+  },
+};
+
+/** Rows over columns beyond which a QR decomposition comes first, so that rotations work on its triangle. */
+const TALL = 1.5;
+
+/** U, s and V (not its adjoint) of [B, m, n] with m ≥ n. */
+function tallSvd(g: GraphOps, a: Node, isFull: boolean): [Node, Node, Node] {
+  const [batch, m, n] = a.shape;
+  if (m > TALL * n || (m > n && n > FEW_ROWS)) {
+    const [q, r] = qrNodes(g, a, isFull ? m : n);
+    const [u, s, v] = squareSvd(g, g.slice(r, [0, 0, 0], [batch, n, n]));
+    const first = g.matmul(g.slice(q, [0, 0, 0], [batch, m, n]), u);
+    if (!isFull) return [first, s, v];
+    return [g.concat([first, g.slice(q, [0, 0, n], [batch, m, m - n])], 2), s, v];
+  }
+  const [u, s, v] = squareSvd(g, a, isFull ? m : n);
+  return [u, s, v];
+}
+
+function squareSvd(g: GraphOps, a: Node, columns = a.shape[2]): [Node, Node, Node] {
+  const [batch, m, n] = a.shape;
+  if (n > FEW_ROWS) return hermitianSvd(g, a);
+  const turned = g.adjoint(a);
+  const outputs = [
+    { shape: [batch, n], dtype: realOf(a.dtype) },
+    { shape: [batch, n, m], dtype: a.dtype },
+    { shape: [batch, n, n], dtype: a.dtype },
+  ];
+  const [lengths, rows, turns] = partsOf(g.move(jacobiSvd, [turned], { outputs }));
+  // Y = W aᴴ, so a = Yᴴ W: the columns of Yᴴ are U diag(s), and those of Wᴴ are V.
+  const u = directions(g, g.adjoint(rows), columns);
+  return [u, lengths, g.adjoint(turns)];
+}
+
+/**
+ * Of a large square matrix: the eigenvalues of [[0, aᴴ], [a, 0]] are the singular values and their negatives, with eigenvectors
+ * (v, u) / √2. Small singular values leave v and u inexact, by as much as the values are small. A QR decomposition, of the
+ * vectors of large values first, makes them orthogonal and changes u s vᴴ by no more than rounding does.
+ */
+function hermitianSvd(g: GraphOps, a: Node): [Node, Node, Node] {
+  const [batch, n] = a.shape;
+  const zeros = g.zeros(a.shape, a);
+  const whole = g.concat([g.concat([zeros, g.adjoint(a)], 2), g.concat([a, zeros], 2)], 1);
+  const [values, vectors] = eighNodes(g, whole);
+  const falling = g.flip(g.slice(values, [0, n], [batch, n]), [1]);
+  const half = (row: number) => g.flip(g.slice(vectors, [0, row, n], [batch, n, n]), [2]);
+  return [directions(g, half(n), n), g.maximum(falling, 0), directions(g, half(0), n)];
+}
+
+/** The directions of nearly orthogonal columns [B, m, n], of falling lengths, and a basis of what they leave. */
+function directions(g: GraphOps, x: Node, columns: number): Node {
+  const [batch, m, n] = x.shape;
+  const [q, r] = qrNodes(g, x, columns);
+  const shape = [batch, columns, n];
+  const isDiagonal = g.equal(g.counting(shape, 1, x), g.counting(shape, 2, x));
+  // The diagonal of R is real, of either sign.
+  const real = isComplexNode(r) ? g.real(r) : r;
+  const diagonal = g.sum(g.where(isDiagonal, real, 0), [2]);
+  const signs = g.where(g.less(diagonal, 0), -1, g.constantLike(1, diagonal));
+  return g.mul(q, g.cast(g.unreduce(signs, [batch, m, columns], [1]), x.dtype));
+}
+
+/** Townsend, Differentiating the Singular Value Decomposition, 2016; the gauge of complex vectors as in JAX. */
+function tangents(g: GraphOps, node: Node, t: Node): readonly [Node, Node, Node] {
+  const [uWhole, s, vhWhole] = partsOf(node);
+  const [m, n] = t.shape.slice(-2);
+  const lead = t.shape.slice(0, -2);
+  const rank = t.shape.length;
+  const zeros = t.shape.map(() => 0);
+  const k = Math.min(m, n);
+  const square = [...lead, k, k];
+  const u = g.slice(uWhole, zeros, [...lead, m, k]);
+  const vh = g.slice(vhWhole, zeros, [...lead, k, n]);
+  const v = g.adjoint(vh);
+  const inner = g.matmul(g.adjoint(u), g.matmul(t, v));
+  const isDiagonal = g.equal(g.counting(square, rank - 2, t), g.counting(square, rank - 1, t));
+  const real = isComplexNode(t) ? g.real(inner) : inner;
+  const ofS = g.sum(g.where(isDiagonal, real, 0), [rank - 1]);
+  const [along, down] = [g.unreduce(s, square, [rank - 2]), g.unreduce(s, square, [rank - 1])];
+  const first = g.slice(s, zeros.slice(0, -1), [...lead, Math.min(1, k)]);
+  const largest = g.broadcast(g.reshape(first, [...lead, 1, Math.min(1, k)]), square);
+  // 1 / (sj² - si²), as a product so that small differences stay exact.
+  const sums = g.add(along, down);
+  const isNone = g.equal(sums, 0);
+  const gaps = inverseGaps(g, g.sub(along, down), largest);
+  const factors = g.cast(g.where(isNone, 0, g.div(gaps, g.where(isNone, 1, sums))), t.dtype);
+  const typed = (x: Node) => g.cast(x, t.dtype);
+  const [right, left] = [g.mul(inner, typed(along)), g.mul(inner, typed(down))];
+  const symmetric = (x: Node) => g.add(x, g.adjoint(x));
+  const inverse = (x: Node) => {
+    const isZero = g.equal(x, 0);
+    return g.where(isZero, 0, g.div(1, g.where(isZero, 1, x)));
+  };
+  const phases = isComplexNode(t)
+    ? g.where(isDiagonal, g.mul(g.mul(g.sub(inner, g.adjoint(inner)), 0.5), typed(inverse(down))), 0)
+    : null;
+  const turnU = g.mul(factors, symmetric(right));
+  const ofU = g.matmul(u, phases ? g.add(turnU, phases) : turnU);
+  const ofV = g.matmul(v, g.mul(factors, symmetric(left)));
+  const outside = (basis: Node, x: Node) => {
+    const rest = g.sub(x, g.matmul(basis, g.matmul(g.adjoint(basis), x)));
+    return g.mul(rest, typed(inverse(g.unreduce(s, rest.shape, [rank - 2]))));
+  };
+  const wholeU = m > k ? g.add(ofU, outside(u, g.matmul(t, v))) : ofU;
+  const wholeV = n > k ? g.add(ofV, outside(v, g.matmul(g.adjoint(t), u))) : ofV;
+  const completed = (basis: Node, change: Node, whole: Node): Node => {
+    const extra = (whole.shape.at(-1) as number) - k;
+    if (extra === 0) return change;
+    const others = g.slice(whole, [...zeros.slice(0, -1), k], [...whole.shape.slice(0, -1), extra]);
+    return g.concat([change, g.neg(g.matmul(basis, g.matmul(g.adjoint(change), others)))], rank - 1);
+  };
+  const fullV = completed(v, wholeV, g.adjoint(vhWhole));
+  return [completed(u, wholeU, uWhole), ofS, g.adjoint(fullV)];
+}
