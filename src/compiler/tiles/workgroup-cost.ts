@@ -46,9 +46,12 @@ export function candidatesIn<T extends SharedTile | MatrixTile>(
   const { batch, m, n, k } = shape;
   const { rows, columns, depth } = variant.tile;
   const found = new Map<number, Candidate>();
+  // Parts are whole steps, so there may be fewer of them than wanted.
+  const lengthOf = (wanted: number) => (wanted === 1 ? k : Math.ceil(k / wanted / depth) * depth);
+  const partsOf = (wanted: number) => Math.ceil(k / lengthOf(wanted));
   const consider = (wanted: number) => {
-    const length = wanted === 1 ? k : Math.ceil(k / wanted / depth) * depth;
-    const parts = Math.ceil(k / length);
+    const length = lengthOf(wanted);
+    const parts = partsOf(wanted);
     if (found.has(parts)) return;
     const estimate = cyclesOf(shape, variant, length, context);
     found.set(parts, { tile: variant.tile, length, estimate, isKnown: variant.isKnown });
@@ -59,7 +62,7 @@ export function candidatesIn<T extends SharedTile | MatrixTile>(
   if (!isSearch) return [best];
   const tiles = batch * Math.ceil(m / rows) * Math.ceil(n / columns);
   const tried = WAVES.map((waves) => Math.floor((waves * context.units) / tiles)).filter((parts) => parts > 1);
-  const others = [1, ...tried].flatMap((parts) => found.get(Math.min(parts, most)) ?? []);
+  const others = [1, ...tried].flatMap((parts) => found.get(partsOf(Math.min(parts, most))) ?? []);
   return [...new Set([best, ...others])];
 }
 

@@ -1,0 +1,50 @@
+/** Tiles in shared memory: those that a device has room for, and those made for products with few columns. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SharedTile, TileProfile } from "../../../src/compiler/target/tile-profile.js";
+import type { ProductShape } from "../../../src/compiler/tiles/product-shape.js";
+import { SEARCHED_VARIANTS, SHARED_VARIANTS, sharedCandidates } from "../../../src/compiler/tiles/shared-candidates.js";
+
+const large: TileProfile = { kind: "shared", sharedBytes: 1 << 20, maxLanes: 1024, units: 64 };
+const product: ProductShape = { batch: 1, m: 1000, k: 1000, n: 1000, dtype: "f32" };
+const tilesOf = (shape: ProductShape, profile: TileProfile, isSearch: boolean) =>
+  sharedCandidates(shape, profile, isSearch).map(({ tile }) => tile as SharedTile);
+
+test("the rule compares the measured variants; a search tries the others as well, and says so", () => {
+  assert.deepEqual(
+    tilesOf(product, large, false),
+    SHARED_VARIANTS.map(({ tile }) => tile),
+  );
+  const searched = sharedCandidates(product, large, true);
+  const kinds = new Map(searched.map(({ tile, isKnown }) => [tile, isKnown]));
+  for (const { tile } of SHARED_VARIANTS) assert.equal(kinds.get(tile), true);
+  for (const { tile } of SEARCHED_VARIANTS) assert.equal(kinds.get(tile), false);
+});
+
+test("a tile needs its lanes and its memory; f64 needs twice the memory", () => {
+  // 64×64×16 of 4×4: 256 lanes and 16 · (68 + 68) numbers.
+  const bytes = 16 * 136 * 4;
+  const has64 = (profile: TileProfile, dtype: "f32" | "f64" = "f32") =>
+    tilesOf({ ...product, dtype }, profile, false).some(({ rows, columns }) => rows === 64 && columns === 64);
+  assert.equal(has64({ ...large, sharedBytes: bytes, maxLanes: 256 }), true);
+  assert.equal(has64({ ...large, sharedBytes: bytes - 1, maxLanes: 256 }), false);
+  assert.equal(has64({ ...large, sharedBytes: bytes, maxLanes: 255 }), false);
+  assert.equal(has64({ ...large, sharedBytes: 2 * bytes - 1 }, "f64"), false);
+});
+
+test("products with 9 to 64 columns get tiles of their own width, as deep as a short summation", () => {
+  const own = (n: number, k: number) => tilesOf({ ...product, n, k }, large, true).filter(({ isSpread }) => isSpread);
+  assert.deepEqual([own(8, 100).length, own(65, 100).length], [0, 0]);
+  for (const [n, k, depth] of [
+    [9, 37, 37],
+    [53, 64, 64],
+    [64, 65, 16],
+  ] as const) {
+    const tiles = own(n, k);
+    assert.ok(tiles.length > 0);
+    for (const tile of tiles) {
+      assert.equal(tile.depth, depth);
+      assert.ok(tile.columns >= n && tile.columns < n + 8);
+    }
+  }
+});

@@ -1,0 +1,81 @@
+/** Householder reflections as graphs: panels and stages against products, the compact form against reflections one by one. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  applied,
+  identity,
+  isComplexNode,
+  orthogonal,
+  PANEL,
+  trianglesOf,
+  triangularized,
+  upperPart,
+} from "../../../../src/graph/primitives/linalg/householder.js";
+import { g } from "../../../../src/graph/vocabulary.js";
+import { given, input, numbers, valuesOf } from "../../../support/node-rules.js";
+import { storedAs } from "../../../support/nodes.js";
+import { assertNear, assertOrthonormal, rowsOf, times } from "./plain-matrices.js";
+
+test("the reflections turn the triangle back into the matrix: one panel, and stages of several", () => {
+  for (const [m, n] of [
+    [6, 4],
+    [4, 6],
+    [70, 66],
+    // 5 panels: two stages
+    [140, 5 * PANEL],
+  ] as const) {
+    const a = input([1, m, n]);
+    const columns = Math.min(m, n);
+    const [q, r] = valuesOf(
+      (x) => {
+        const { stages, r } = triangularized(g, x);
+        return [orthogonal(g, stages, x, columns), r];
+      },
+      [a],
+    );
+    assertOrthonormal(rowsOf(q!, columns), 1e-11);
+    assertNear(times(rowsOf(q!, columns), rowsOf(r!, n)), rowsOf(a.values, n), 1e-11);
+  }
+});
+
+test("a matrix of up to 64 columns is one stage; a wider one is halved while more than four panels are left", () => {
+  const firsts = (m: number, n: number) =>
+    triangularized(g, storedAs("f64", 1, m, n)).stages.map(({ first, vectors }) => [first, vectors.shape[0]]);
+  assert.deepEqual(firsts(100, 64), [[0, 1]]);
+  assert.deepEqual(firsts(100, 65), [[0, 3]]);
+  assert.deepEqual(firsts(400, 8 * PANEL), [
+    [0, 4],
+    [4 * PANEL, 4],
+  ]);
+});
+
+test("the compact form of two reflections is their product", () => {
+  // Reflections I - τ v vᵀ with vectors whose first element is 1, as LAPACK stores them.
+  const v = [
+    [1, 0],
+    [2, 1],
+    [-1, 3],
+  ];
+  const tau = [0.3, 0.2];
+  const reflection = (j: number) =>
+    v.map((row, i) => v.map((other, k) => Number(i === k) - tau[j]! * row[j]! * other[j]!));
+  const x = input([1, 3, 2]);
+  const [got] = valuesOf(
+    (vectors, factors, right) => {
+      const triangles = g.reshape(trianglesOf(g, vectors, factors), [1, 1, 2, 2]);
+      return applied(g, { vectors: g.reshape(vectors, [1, 1, 3, 2]), triangles }, right);
+    },
+    [input([1, 3, 2], v.flat()), input([1, 2], tau), x],
+  );
+  assertNear(rowsOf(got!, 2), times(reflection(0), times(reflection(1), rowsOf(x.values, 2))));
+});
+
+test("identities of any shape, upper triangles, and dtypes with two parts", () => {
+  const like = given(input([1]));
+  assert.deepEqual(numbers(identity(g, like, 2, 2, 3)), [1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0]);
+  assert.deepEqual(numbers(upperPart(g, given(input([3, 2], [1, 2, 3, 4, 5, 6])))), [1, 2, 0, 4, 0, 0]);
+  assert.deepEqual(
+    (["f32", "f64", "c64", "c128"] as const).map((dtype) => isComplexNode(storedAs(dtype, 1))),
+    [false, false, true, true],
+  );
+});
