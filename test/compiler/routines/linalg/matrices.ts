@@ -68,6 +68,12 @@ export function hermitian(n: number, kind: NumberKind, seed: number): Matrix {
   return a.map((row, i) => row.map((x, j): C => (i === j ? [x[0], 0] : i > j ? x : conj(a[j]![i]!))));
 }
 
+/** Lower triangular, with a real diagonal between 2 and 4: well conditioned. */
+export const lowerMatrix = (n: number, kind: NumberKind, seed: number): Matrix =>
+  randomMatrix(n, n, kind, seed).map((row, i) =>
+    row.map(([re, im], j): C => (j > i ? [0, 0] : i === j ? [3 + re, 0] : [re, im])),
+  );
+
 export const product = (a: Matrix, b: Matrix): Matrix =>
   a.map((row) =>
     Array.from({ length: b[0]?.length ?? 0 }, (_, j) =>
@@ -82,6 +88,20 @@ export const diagonal = (values: readonly number[]): Matrix =>
   values.map((value, i) => values.map((_, j): C => [i === j ? value : 0, 0]));
 
 export const identity = (n: number): Matrix => diagonal(new Array(n).fill(1));
+
+/** The product of the reflections I - τ v vᴴ, the first one left: v are the rows. */
+export function reflectionsOf(vectors: Matrix, factors: readonly C[]): Matrix {
+  const n = vectors[0]!.length;
+  return vectors.reduce((all, v, at) => {
+    const one = identity(n).map((row, i) =>
+      row.map((x, j) => minus(x, times(factors[at]!, times(v[i]!, conj(v[j]!))))),
+    );
+    return product(all, one);
+  }, identity(n));
+}
+
+export const transposed = (a: Matrix): Matrix =>
+  Array.from({ length: a[0]?.length ?? 0 }, (_, j) => a.map((row) => row[j]!));
 
 /** The largest difference of two elements. NaN is an infinite one. */
 export function distance(a: Matrix, b: Matrix): number {
