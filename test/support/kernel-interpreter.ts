@@ -29,6 +29,8 @@ class RowInterpreter {
   /** Barriers that each subgroup has passed, and those of all lanes. */
   private readonly passed: number[];
   private epoch = 0;
+  /** The lanes as they touch memory since the last barrier. */
+  private readonly visitors: Visitor[] = [];
 
   constructor(
     private readonly kernel: Kernel,
@@ -261,8 +263,12 @@ class RowInterpreter {
 
   /** A lane, or a subgroup as -1 - its number. */
   private visitor(who: number): Visitor {
+    const known = this.visitors[who];
+    if (known && known.epoch === this.epoch && known.passed === this.passed[known.subgroup]) return known;
     const subgroup = who < 0 ? -1 - who : Math.floor(who / (this.kernel.subgroupSize ?? this.kernel.lanes));
-    return { row: this.row, who, subgroup, epoch: this.epoch, passed: this.passed[subgroup]! };
+    const visitor = { row: this.row, who, subgroup, epoch: this.epoch, passed: this.passed[subgroup]! };
+    if (who >= 0) this.visitors[who] = visitor;
+    return visitor;
   }
 
   /** The subgroups that are active; all lanes of a subgroup must do what it does. */

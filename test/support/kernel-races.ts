@@ -19,9 +19,7 @@ export interface Visitor {
 type How = "read" | "write" | "count";
 
 interface Access {
-  readonly who: number;
-  readonly subgroup: number;
-  readonly passed: number;
+  readonly visitor: Visitor;
   readonly how: How;
   readonly value: Scalar | null;
 }
@@ -30,11 +28,12 @@ interface Access {
 interface Element {
   row: number;
   epoch: number;
-  reads: Access[];
-  writes: Access[];
-  /** Null: no row yet. */
+  readonly reads: Access[];
+  readonly writes: Access[];
+  /** The first row that read it and the last that wrote it; null: none yet. */
   wasRead: number | null;
-  wasWritten: { readonly row: number; readonly value: Scalar | null } | null;
+  wasWritten: number | null;
+  written: Scalar | null;
 }
 
 export class AccessLog {
@@ -51,33 +50,31 @@ export class AccessLog {
     const element = this.elementAt(at, visitor);
     const isWrite = how !== "read";
     this.meetRows(element, at, visitor, isWrite, value);
-    const own: Access = { ...visitor, how, value };
-    const others = isWrite ? [...element.writes, ...element.reads] : element.writes;
-    for (const other of others) {
-      assert.ok(
-        areApart(own, other),
-        `${this.name}, element ${at}: lane ${own.who} meets ${other.who} without a barrier`,
-      );
+    for (const other of element.writes) this.meet(at, visitor, how, value, other);
+    if (!isWrite) {
+      // Two readers are enough: whoever writes meets one that it is not.
+      keep(element.reads, 2, visitor, how, null);
+      return;
     }
-    const list = isWrite ? element.writes : element.reads;
-    // Two readers are enough: whoever writes meets one that it is not.
-    const isLike = (other: Access) => other.subgroup === own.subgroup && other.passed === own.passed;
-    const alike = isWrite
-      ? list.filter((other) => other.who === own.who && isLike(other) && Object.is(other.value, value))
-      : list.filter(isLike);
-    if (alike.length < (isWrite ? 1 : 2) && !alike.some(({ who }) => who === own.who)) list.push(own);
+    for (const other of element.reads) this.meet(at, visitor, how, value, other);
+    keep(element.writes, Number.POSITIVE_INFINITY, visitor, how, value);
+  }
+
+  private meet(at: number, visitor: Visitor, how: How, value: Scalar | null, other: Access): void {
+    if (areApart(visitor, how, value, other)) return;
+    assert.fail(`${this.name}, element ${at}: lane ${visitor.who} meets ${other.visitor.who} without a barrier`);
   }
 
   private elementAt(at: number, { row, epoch }: Visitor): Element {
     let element = this.elements[at];
     if (!element) {
-      element = { row, epoch, reads: [], writes: [], wasRead: null, wasWritten: null };
+      element = { row, epoch, reads: [], writes: [], wasRead: null, wasWritten: null, written: null };
       this.elements[at] = element;
     } else if (element.row !== row || element.epoch !== epoch) {
       element.row = row;
       element.epoch = epoch;
-      if (element.reads.length > 0) element.reads = [];
-      if (element.writes.length > 0) element.writes = [];
+      element.reads.length = 0;
+      element.writes.length = 0;
     }
     return element;
   }
@@ -85,22 +82,35 @@ export class AccessLog {
   /** Rows run at the same time: what one writes, no other may touch. */
   private meetRows(element: Element, at: number, { row }: Visitor, isWrite: boolean, value: Scalar | null): void {
     const { wasRead, wasWritten } = element;
-    if (wasWritten && wasWritten.row !== row) {
-      const isSame = this.isRepeating && isWrite && Object.is(wasWritten.value, value);
-      assert.ok(isSame, `${this.name}, element ${at}: row ${row} meets row ${wasWritten.row}, which wrote it`);
+    if (wasWritten !== null && wasWritten !== row) {
+      const isSame = this.isRepeating && isWrite && Object.is(element.written, value);
+      if (!isSame) assert.fail(`${this.name}, element ${at}: row ${row} meets row ${wasWritten}, which wrote it`);
     }
     if (isWrite) {
       const isAlone = wasRead === null || wasRead === row;
-      assert.ok(isAlone, `${this.name}, element ${at}: row ${row} writes what row ${wasRead} read`);
-      element.wasWritten = { row, value };
+      if (!isAlone) assert.fail(`${this.name}, element ${at}: row ${row} writes what row ${wasRead} read`);
+      element.wasWritten = row;
+      element.written = value;
     } else if (wasRead === null) element.wasRead = row;
   }
 }
 
-/** Whether two accesses cannot disturb each other. */
-function areApart(own: Access, other: Access): boolean {
-  if (other.who === own.who) return true;
-  if (other.subgroup === own.subgroup && other.passed < own.passed) return true;
-  if (own.how === "count" && other.how === "count") return true;
-  return own.how === "write" && other.how === "write" && own.value !== null && Object.is(own.value, other.value);
+/** Adds an access to a list that has fewer than `most` of its like, unless it is there. */
+function keep(list: Access[], most: number, visitor: Visitor, how: How, value: Scalar | null): void {
+  let alike = 0;
+  for (const other of list) {
+    if (other.visitor.subgroup !== visitor.subgroup || other.visitor.passed !== visitor.passed) continue;
+    if (other.visitor.who === visitor.who && Object.is(other.value, value)) return;
+    alike++;
+    if (alike === most) return;
+  }
+  list.push({ visitor, how, value });
+}
+
+/** Whether an access and an earlier one cannot disturb each other. */
+function areApart(visitor: Visitor, how: How, value: Scalar | null, other: Access): boolean {
+  if (other.visitor.who === visitor.who) return true;
+  if (other.visitor.subgroup === visitor.subgroup && other.visitor.passed < visitor.passed) return true;
+  if (how === "count" && other.how === "count") return true;
+  return how === "write" && other.how === "write" && value !== null && Object.is(value, other.value);
 }
