@@ -86,6 +86,18 @@ test("rows may not touch what another row writes, except for equal stores of a k
   assert.throws(lookBack, /row 1 meets row 0/);
 });
 
+test("a constant in place of an index that a lane does not have may lie in another row; what is read there is undefined", () => {
+  const read = (isUsed: boolean) =>
+    run({ rows: 2, lanes: 1 }, (k, result) => {
+      k.store(result, k.row, k.row);
+      const isFirst = k.compare("eq", k.row, i(k, 0));
+      const found = k.read(result, k.select(isFirst, k.row, i(k, 0)), "i32");
+      k.store(result, k.binary("add", k.row, i(k, 10)), isUsed ? found : k.select(isFirst, found, i(k, 7)));
+    });
+  assert.deepEqual(read(false).slice(10, 12), [0, 7]);
+  assert.notEqual(read(true)[11], 0);
+});
+
 test("lane loops share their rounds, each lane with its own accumulators", () => {
   const found = run({ lanes: 4 }, (k, result) => {
     const [sum] = k.loop(10, [i(k, 0)], (at, [before]) => [k.binary("add", before!, at)], { isLaneLoop: true });

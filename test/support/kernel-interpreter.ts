@@ -152,7 +152,10 @@ class RowInterpreter {
               `${statement.results.length} neighbours from ${first} on`,
             );
             const [at, visitor] = [first + part, this.visitor(lane)];
-            if (statement.from === "buffer") return this.buffers[statement.memory]!.read(at, visitor);
+            if (statement.from === "buffer") {
+              const buffer = this.buffers[statement.memory]!;
+              return this.isSpare(statement.index, lane) ? buffer.spare(at) : buffer.read(at, visitor);
+            }
             return this.arrays[statement.memory]!.get(at, visitor);
           });
         });
@@ -177,6 +180,12 @@ class RowInterpreter {
         break;
       }
     }
+  }
+
+  /** Whether an index is a constant in place of one that the lane does not have: what is read there must not matter. */
+  private isSpare({ op, args }: Value, lane: number): boolean {
+    if (op === "add" || op === "mul") return args.some((arg) => this.isSpare(arg, lane));
+    return op === "select" && args[2]!.op === "constant" && !this.get(args[0]!)[lane];
   }
 
   private output(

@@ -51,6 +51,12 @@ export class BufferMemory {
     return found;
   }
 
+  /** An undefined value, read where it does no harm. */
+  spare(at: number): number {
+    this.check(at, "read");
+    return this.dtype.startsWith("f") ? Number.NaN : UNDEFINED_WORD;
+  }
+
   store(at: number, value: Scalar, visitor: Visitor): void {
     assert.ok(this.log, `${this.kernel.name}: a store to buffer ${this.number}, which the kernel does not write`);
     this.check(at, "store");
