@@ -17,7 +17,7 @@ test("in each turn every row has one partner, and after all turns each has met a
         [...one!, ...other!].sort((a, b) => a - b),
         Array.from({ length: players }, (_, row) => row),
       );
-      one!.forEach((p, pair) => met.add([p, other![pair]!].sort((a, b) => a - b).join()));
+      for (const [pair, p] of one!.entries()) met.add([p, other![pair]!].sort((a, b) => a - b).join());
     }
     assert.equal(met.size, (players * (players - 1)) / 2);
   }

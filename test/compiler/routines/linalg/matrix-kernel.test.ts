@@ -52,7 +52,7 @@ test("sums of the terms before a position, for none of them and for all", () => 
         const sums = kernel.sumsBelow(kernel.i(count), 6, 2, term);
         const whole = [...sums, kernel.sumBelow(kernel.i(count), 6, (at) => term(at, 0))];
         kernel.when(k.compare("eq", k.lane, kernel.i(0)), () => {
-          whole.forEach(({ re }, at) => add(kernel.i(at), k.convert("i32", re)));
+          for (const [at, { re }] of whole.entries()) add(kernel.i(at), k.convert("i32", re));
         });
       });
       const sum = (count * (count + 1)) / 2;

@@ -27,7 +27,7 @@ export const PROBLEMS: Readonly<Record<string, readonly Problem[]>> = {
   "equal values": [problem(3, (d) => d.fill(1.5)), problem(4, (d) => d.fill(0))],
   "no weight": [problem(5, (_, z) => z.fill(0)), problem(6, (_, z) => z.fill(0, 2, 5))],
   "pairs of equal values": [7, 8].map((seed) => problem(seed, (d) => d.splice(M / 2, M / 2, ...d.slice(0, M / 2)))),
-  "close values": [9, 10].map((seed) => problem(seed, (d) => d.forEach((x, at) => (d[at] = x * 2 ** -20)))), // biome-ignore format: one line
+  "close values": [9, 10].map((seed) => problem(seed, (d) => d.splice(0, M, ...d.map((x) => x * 2 ** -20)))),
   "nothing added": [problem(11, () => {}, 0), problem(12, () => {}, 1e-20)],
 };
 
