@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { eye, grad, jit, linalg, random, type Tensor, tensor, vmap, zeros } from "../../src/index.js";
+import { arange, eye, grad, jit, linalg, random, type Tensor, tensor, vmap, zeros } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 import { adjoint, EPSILON, GENERAL, type Numbers, normals } from "./accuracy.js";
 
@@ -169,6 +169,16 @@ describe("matrices that are hard to decompose", () => {
       }
     });
   }
+
+  test("a row or column of zeros, real and complex: vectors stay orthonormal", () => {
+    for (const dtype of ["f32", "c64", "c128"] as const) {
+      for (const n of [6, 13]) {
+        const a = normals([n, n], dtype, n).mul(arange(n).less(n - 1).cast(dtype)); // biome-ignore format: one line
+        checkSvd(a, dtype, false, `svd ${dtype} ${n}, a column of zeros`);
+        checkSvd(a.mT, dtype, false, `svd ${dtype} ${n}, a row of zeros`);
+      }
+    }
+  });
 
   test("512, in f32", () => {
     const a = normals([512, 512], "f32", 2);

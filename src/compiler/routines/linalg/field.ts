@@ -195,6 +195,17 @@ export class Field {
     return a.im ? k.mulAdd(a.im, a.im, re) : re;
   }
 
+  /** |a|, a value: right even where |a|² is too small for its digits. */
+  modulus({ re, im }: Num): Value {
+    const { k } = this;
+    if (!im) return k.unary("abs", re);
+    const [x, y] = [k.unary("abs", re), k.unary("abs", im)];
+    const [large, small] = [k.binary("max", x, y), k.binary("min", x, y)];
+    const [zero, one] = [k.constant(this.type, 0), k.constant(this.type, 1)];
+    const ratio = this.divReal(small, k.select(k.compare("eq", large, zero), one, large));
+    return k.binary("mul", large, this.sqrtReal(k.mulAdd(ratio, ratio, one)));
+  }
+
   /** |re| + |im|, a value: large where the number is, and cheap. LAPACK chooses pivots by it. */
   size(a: Num): Value {
     const { k } = this;

@@ -166,7 +166,7 @@ class JacobiEigh {
     const [first, second] = [this.a.get(this.at(p, p)).re, this.a.get(this.at(q, q)).re];
     const square = field.squared(between);
     const isActive = k.compare("gt", square, limit);
-    const { s, half, phase, shift } = rotationOf(k, field, [first, second], between, square, isActive);
+    const { s, half, phase, shift } = rotationOf(k, field, [first, second], between, isActive);
     k.set(this.halves, pair, half);
     k.set(this.sines, pair, s);
     if (phase) this.phases?.set(pair, phase);

@@ -37,19 +37,18 @@ export interface Rotation {
 
 /**
  * The rotation that makes the element `between` zero, for the Hermitian [[first, between], [conj(between), second]]. Where
- * `isActive` is false it changes nothing. `square`: |between|².
+ * `isActive` is false it changes nothing.
  */
 export function rotationOf(
   k: KernelBuilder,
   field: Field,
   [first, second]: readonly [Value, Value],
   between: Num,
-  square: Value,
   isActive: Value,
 ): Rotation {
   const { type } = field;
   const [zero, one] = [k.constant(type, 0), k.constant(type, 1)];
-  const length = k.select(isActive, between.im ? field.sqrtReal(square) : between.re, one);
+  const length = k.select(isActive, between.im ? field.modulus(between) : between.re, one);
   const theta = field.divReal(k.binary("sub", second, first), k.binary("add", length, length));
   const size = k.unary("abs", theta);
   // Beyond this the square would overflow, and the root of 1 + θ² is θ anyway.

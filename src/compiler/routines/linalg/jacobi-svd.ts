@@ -188,7 +188,7 @@ class JacobiSvd {
     );
     const square = field.squared(product);
     const isActive = k.binary("and", isThere, k.compare("gt", square, limit));
-    const rotation = rotationOf(k, field, [first, second], product, square, isActive);
+    const rotation = rotationOf(k, field, [first, second], product, isActive);
     k.when(isActive, () => {
       const turnRows = (space: Workspace, width: number, pitch: number) =>
         this.along(width, lane, (column) => {

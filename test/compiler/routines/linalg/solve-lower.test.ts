@@ -1,0 +1,72 @@
+/** Equations with lower matrices, interpreted: the solution is found again from its product with the matrix. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { solveLowerRoutine } from "../../../../src/compiler/routines/linalg/solve-lower.js";
+import type { TargetProfile } from "../../../../src/compiler/target/profile.js";
+import { interpretRoutine } from "../../../support/interpreted-routine.js";
+import {
+  assertNear,
+  bytesFor,
+  type C,
+  decoded,
+  encoded,
+  gpuOf,
+  KINDS,
+  lowerMatrix,
+  type Matrix,
+  PROFILES,
+  product,
+  randomMatrix,
+  routineNode,
+  settings,
+} from "./matrices.js";
+
+type Kind = (typeof KINDS)[keyof typeof KINDS];
+
+const shapeOf = (n: number, m: number): readonly (readonly number[])[] => [
+  [2, n, n],
+  [2, n, m],
+];
+
+function check(kind: Kind, n: number, m: number, isUnit: boolean, profile: TargetProfile): void {
+  const matrices = [1, 2].map((seed) =>
+    lowerMatrix(n, kind, seed).map((row, i) => row.map(([re, im], j): C => (i === j ? [re, im] : [re / n, im / n]))),
+  );
+  const solutions = [3, 4].map((seed) => randomMatrix(n, m, kind, seed));
+  const effective = (a: Matrix) => a.map((row, i) => row.map((x, j): C => (isUnit && i === j ? [1, 0] : x)));
+  const sides = matrices.map((a, at) => product(effective(a), solutions[at]!));
+  // Above the diagonal is NaN, which nobody may use.
+  const given = matrices.map((a) => a.map((row, i) => row.map((x, j): C => (j > i ? [Number.NaN, Number.NaN] : x))));
+  const node = routineNode("solveLower", kind, shapeOf(n, m), { isUnit }, [2, n, m]);
+  const plan = solveLowerRoutine(node, profile, settings);
+  const [bytes] = interpretRoutine(plan, [encoded(given, kind), encoded(sides, kind)], [bytesFor(2 * n * m, kind)]);
+  decoded(bytes!, kind, n, m).forEach((found, at) => {
+    const what = `${kind.type} [${n}, ${n}] \\ [${n}, ${m}]${isUnit ? ", unit" : ""}, matrix ${at}`;
+    assertNear(found, solutions[at]!, kind, what, 200);
+  });
+}
+
+for (const [name, profile] of Object.entries(PROFILES)) {
+  test(`two systems, of few columns and of many; ${name}`, () => {
+    for (const kind of [KINDS.f64, KINDS.c128, KINDS.f32]) {
+      for (const m of [1, 3, 5, 18, 35]) check(kind, 7, m, m === 5, profile);
+      check(kind, 1, 2, false, profile);
+    }
+  });
+}
+
+test("64 lanes take a column each, where there are enough and their memory holds them", () => {
+  const lanes = (n: number, m: number, bytes: number) =>
+    solveLowerRoutine(routineNode("solveLower", KINDS.f32, shapeOf(n, m), {}, [2, n, m]), gpuOf(64, bytes), settings)
+      .steps[0]!.kernel.lanes;
+  assert.deepEqual([lanes(8, 70, 4096), lanes(8, 32, 4096), lanes(8, 70, 2047)], [64, 32, 32]);
+  for (const m of [33, 70, 128]) check(KINDS.f32, 5, m, false, gpuOf(64));
+});
+
+test("a matrix that one workgroup cannot hold is solved with in steps", () => {
+  const steps = (n: number) =>
+    solveLowerRoutine(routineNode("solveLower", KINDS.f64, shapeOf(n, 2), {}, [2, n, 2]), gpuOf(64), settings).steps;
+  assert.equal(steps(32).length, 1);
+  assert.ok(steps(33).length > 1);
+  check(KINDS.f64, 33, 2, false, gpuOf(64));
+});
