@@ -35,9 +35,9 @@ interface PrivateScatter {
 }
 
 /** Lanes of a workgroup, the most first: as many as have room for their cells. */
-const LANES = [128, 64, 32] as const;
+const LANES = [64, 32] as const;
 /** Workgroups that a multiprocessor runs at the same time, or that a thread of the CPU takes turns at. */
-const WORKGROUPS_PER_UNIT = 6;
+const WORKGROUPS_PER_UNIT = 12;
 /** Updates to a row of the tensor, on average, from which on atomics get in each other's way. */
 const LEAST_TO_ROW = 64;
 /** Updates of a team, at least and at most. */
@@ -65,7 +65,7 @@ export function planPrivateScatter(updates: Updates, profile: TargetProfile): Pr
     teams,
     columnsPerLane: Math.max(1, inner / lanes),
     perTeam: Math.ceil(count / (workgroups * teams)),
-    unroll: isAlone ? 1 : 2 * profile.width,
+    unroll: isAlone ? 1 : 4 * profile.width,
   };
 }
 
