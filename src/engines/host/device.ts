@@ -29,6 +29,12 @@ import { WorkQueue } from "./work-queue.js";
  */
 const GARBAGE = 1 / 4;
 
+/**
+ * Milliseconds of kernels that could be shared after which workers are worth starting: that takes a worker some 30 ms of a
+ * core. A program of small tensors ends before, and never starts one.
+ */
+const WORTH_WORKERS = 30;
+
 interface HostDeviceOptions {
   /** Threads that share a kernel's rows, the calling one included. Default: PUMICE_THREADS, or all cores. */
   readonly threads?: number;
@@ -88,6 +94,8 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   /** Memory of `withBytes`. It is written in the order of the queue, so the next call can reuse it. */
   private readonly lent: HostAllocation[] = [];
   private isOver = false;
+  /** Milliseconds of kernels that ran on this thread because there were no workers yet. */
+  private alone = 0;
 
   /** @internal Use `openHostDevice`. */
   constructor(options: HostDeviceOptions = {}) {
@@ -166,6 +174,16 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     if (queue.hasLost) for (const each of memory.filter((_, i) => !isWritten[i])) each.assertNotLost();
     if (queue.submit(kernel, kernel.wordsFor(addresses))) return;
     for (let i = 0; i < memory.length; i++) memory[i].mark(isWritten[i]);
+  }
+
+  /** @internal The threads for a kernel that takes about so many milliseconds on one. */
+  threadsFor(milliseconds: number): number {
+    return this.pool.workers > 0 || this.alone + milliseconds >= WORTH_WORKERS ? this.threads : 1;
+  }
+
+  /** @internal A kernel that workers could have shared took so long on this thread. */
+  noteAlone(milliseconds: number): void {
+    this.alone += milliseconds;
   }
 
   /** @internal */

@@ -65,37 +65,44 @@ export class HostKernel {
     this.writeArguments(buffers, args);
     if (length === 0) return;
     const { clock } = device;
-    if (!clock) this.dispatch(length, grain);
+    const { threads } = device;
+    if (!clock) this.dispatch(length, grain, threads);
     else {
       const start = performance.now();
-      this.dispatch(length, grain);
+      this.dispatch(length, grain, threads);
       clock.push({ name: this.name, start, end: performance.now() });
     }
   }
 
-  /** @internal The same with the words of the argument block, for buffers that the caller keeps. */
-  runAt(words: readonly number[], length: number, grain: number): void {
+  /** @internal The same with the words of the argument block, for buffers that the caller keeps, on so many threads. */
+  runAt(words: readonly number[], length: number, grain: number, threads: number): void {
     const { clock } = this.device;
     this.writeWords(words);
-    if (!clock) this.dispatch(length, grain);
+    if (!clock) this.dispatch(length, grain, threads);
     else {
       const start = performance.now();
-      this.dispatch(length, grain);
+      this.dispatch(length, grain, threads);
       clock.push({ name: this.name, start, end: performance.now() });
     }
   }
 
   /**
-   * @internal Begins it, and returns what goes on in the background, if anything does. `takesPart`: this thread computes rows
-   * as well, and only leaves those that workers are late with. Else workers compute all, or, where there are none, this thread
-   * when it has nothing else to do.
+   * @internal Begins it on so many threads, and returns what goes on in the background, if anything does. `takesPart`: this
+   * thread computes rows as well, and only leaves those that workers are late with. Else workers compute all, or, where there
+   * are none, this thread when it has nothing else to do.
    */
-  startAt(words: readonly number[], length: number, grain: number, takesPart: boolean): Background | null {
+  startAt(
+    words: readonly number[],
+    length: number,
+    grain: number,
+    threads: number,
+    takesPart: boolean,
+  ): Background | null {
     const { device, compiled } = this;
-    const { clock, threads, pool } = device;
+    const { clock, pool } = device;
     const chunk = chunkOf(length, grain, threads);
     if (takesPart && chunk === null) {
-      this.runAt(words, length, grain);
+      this.runAt(words, length, grain, threads);
       return null;
     }
     this.writeWords(words);
@@ -120,10 +127,9 @@ export class HostKernel {
     for (let i = 0; i < words.length; i++) block[i] = words[i];
   }
 
-  private dispatch(length: number, grain: number): void {
+  private dispatch(length: number, grain: number, threads: number): void {
     const { device, compiled } = this;
     device.counters.dispatches++;
-    const { threads } = device;
     const chunk = chunkOf(length, grain, threads);
     if (chunk !== null) {
       device.counters.threaded++;

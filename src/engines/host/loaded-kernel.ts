@@ -24,8 +24,8 @@ export class LoadedHostKernel implements LoadedKernel {
   /** The compiler's estimate of its time on one thread, in milliseconds. */
   readonly estimate: number;
   private readonly kernel: HostKernel;
-  /** Its time: first the estimate, then what was measured. */
-  private expected: number;
+  /** Its time as it was measured; null until it has run. */
+  private expected: number | null = null;
 
   constructor(
     private readonly device: HostDevice,
@@ -41,7 +41,6 @@ export class LoadedHostKernel implements LoadedKernel {
     // A row that is worth a thread by itself may take any time.
     this.isTiny = grain > 1 && length < 2 * grain;
     this.estimate = grain > 1 ? (length / grain) * GRAIN_MILLISECONDS : Number.POSITIVE_INFINITY;
-    this.expected = this.estimate / device.threads;
   }
 
   /** The words of its argument block for buffers at these addresses. `scratch`: memory for its arrays. */
@@ -54,12 +53,13 @@ export class LoadedHostKernel implements LoadedKernel {
     const [length, grain] = this.numbers;
     this.clearSlots(words);
     if (this.isTiny) {
-      this.kernel.runAt(words, length, grain);
+      this.kernel.runAt(words, length, grain, 1);
       return;
     }
+    const threads = this.device.threadsFor(this.estimate);
     const began = performance.now();
-    this.kernel.runAt(words, length, grain);
-    this.note(performance.now() - began);
+    this.kernel.runAt(words, length, grain, threads);
+    this.note(performance.now() - began, threads);
   }
 
   /** Runs it without blocking for long: in place if that is quick. Returns what goes on in the background, if anything. */
@@ -70,17 +70,19 @@ export class LoadedHostKernel implements LoadedKernel {
       return null;
     }
     this.clearSlots(words);
+    const threads = this.device.threadsFor(this.estimate);
+    const isQuick = (this.expected ?? this.estimate / threads) <= QUICK_MILLISECONDS;
     const began = performance.now();
-    const background = this.kernel.startAt(words, length, grain, this.expected <= QUICK_MILLISECONDS);
-    const note = () => this.note(performance.now() - began);
+    const background = this.kernel.startAt(words, length, grain, threads, isQuick);
+    const note = () => this.note(performance.now() - began, threads);
     if (background) void background.over.then(note);
     else note();
     return background;
   }
 
-  private note(milliseconds: number): void {
-    const before = this.expected === Number.POSITIVE_INFINITY ? 0 : this.expected;
-    this.expected = Math.max(milliseconds, FORGETTING * before);
+  private note(milliseconds: number, threads: number): void {
+    if (threads === 1) this.device.noteAlone(milliseconds);
+    this.expected = Math.max(milliseconds, FORGETTING * (this.expected ?? 0));
   }
 
   /** One for each worker, and one for this thread, should it help them. */

@@ -300,6 +300,40 @@ describe("processes", () => {
     assert.match(bad.output, /PUMICE_THREADS=many: a number of threads is whole, from 1/);
   });
 
+  test("little work starts no workers; they start once there is enough of it", async () => {
+    const { output } = await runNode(
+      program(`
+        const device = openHostDevice({ threads: 3 });
+        const counts = device.upload(new Uint8Array(40000));
+        // Rows worth a thread take about 20 µs.
+        const load = (milliseconds) =>
+          device.load({ bytes: m.build(), numbers: [10000, 200 / milliseconds, 0] }, { name: "count", buffers: [{ isWritten: true }] });
+        const workersAfter = async (milliseconds) => {
+          device.dispatch(load(milliseconds), [counts], [0]);
+          await counts.read();
+          return device.stats().workers;
+        };
+        const seen = [await workersAfter(1.9), await workersAfter(5), await workersAfter(20)];
+        console.log(...seen, await workersAfter(40), new Int32Array(counts.readSync().buffer).every((x) => x === 4));`),
+    );
+    assert.equal(output.trim(), "0 0 0 3 true");
+    const after = await runNode(
+      program(`
+        const device = openHostDevice({ threads: 3 });
+        const counts = device.upload(new Uint8Array(40000));
+        const kernel = device.load({ bytes: m.build(), numbers: [10000, 200, 0] }, { name: "count", buffers: [{ isWritten: true }] });
+        const workers = [];
+        for (const before of [0, 15, 15]) {
+          device.noteAlone(before);
+          device.dispatch(kernel, [counts], [0]);
+          counts.readSync();
+          workers.push(device.stats().workers);
+        }
+        console.log(...workers);`),
+    );
+    assert.equal(after.output.trim(), "0 0 2", "small kernels add up");
+  });
+
   test("inside a worker thread, with workers of its own, beside those of the main thread", async () => {
     const { code, output } = await runNode(
       program(`
