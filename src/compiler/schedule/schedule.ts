@@ -26,6 +26,7 @@ import {
   LOAD_COST,
   REDUCTION_COST,
   sharedAndCostly,
+  statementsAfterReductions,
   termsOf,
 } from "./stored-values.js";
 import { nothing, type Survey, surveyFrom } from "./survey.js";
@@ -178,7 +179,13 @@ function surveyAfterCuts(result: Node, { store, storeApart, endOf, isLoaded }: S
       () => (survey.statements > profile.maxStatements ? frontier(survey, profile) : []),
       () => costlyAgain(survey, result),
     );
-    const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey, profile);
+    const apart =
+      cuts.length > 0
+        ? []
+        : firstOf(
+            () => apartFromProduct(result, survey, profile),
+            () => beforeLongEpilogue(result, survey, profile),
+          );
     if (cuts.length + apart.length === 0) return survey;
     for (const node of cuts) store(node);
     for (const node of apart) storeApart(node, result);
@@ -222,6 +229,16 @@ function apartFromProduct(result: Node, survey: Survey, { tiles }: TargetProfile
   const products = survey.products.filter((node) => node !== fused?.dot);
   const reductions = survey.reductions.map(({ node }) => node).filter((node) => !fused?.reductions?.has(node));
   return fused ? [...products, ...reductions] : products;
+}
+
+/** The reductions of a group along columns, if what follows them is too long to be written for every column of a thread. */
+function beforeLongEpilogue(result: Node, survey: Survey, { columnReduction }: TargetProfile): Node[] {
+  if (!columnReduction || !survey.isColumnReduction) return [];
+  const { lanes, turns, maxStatements } = columnReduction;
+  if (productOf(result.shape) % (lanes * turns) !== 0) return [];
+  return turns * statementsAfterReductions(result, survey) > maxStatements
+    ? survey.reductions.map(({ node }) => node)
+    : [];
 }
 
 /** Whether the group of a result loads a node, and does not compute it. */

@@ -9,6 +9,7 @@
 import { DTYPES } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
+import type { TargetProfile } from "../target/profile.js";
 import type { Group } from "./group.js";
 import { statementsOf } from "./statement-counts.js";
 
@@ -54,6 +55,7 @@ export interface SiblingLimits {
   readonly loadCost: number;
   /** Kernels that need nothing of each other run at the same time. */
   readonly isConcurrent: boolean;
+  readonly columnReduction: TargetProfile["columnReduction"];
 }
 
 /** Groups that move fewer bytes than this cost more to start than to run. */
@@ -95,6 +97,7 @@ class GrowingCluster implements Cluster {
   bytes = 0;
   lanes = 1;
   isPlain = true;
+  isColumnReduction = true;
   /** The length of the longest chain of clusters that must run before it. */
   level = 0;
 
@@ -129,6 +132,7 @@ class GrowingCluster implements Cluster {
     }
     this.lanes = Math.max(this.lanes, sibling.group.tiling.lanes);
     this.isPlain &&= sibling.isPlain;
+    this.isColumnReduction &&= sibling.isColumnReduction;
   }
 
   /** Whether it loads or makes a tensor. */
@@ -211,7 +215,7 @@ function isGood(
   if (buffers > limits.maxBuffers) return false;
   const canShareLanes =
     cluster.lanes === group.tiling.lanes || (read.length > 0 && (cluster.isPlain || sibling.isPlain));
-  if (!canShareLanes) return false;
+  if (!canShareLanes || wouldLengthenColumns(cluster, sibling, limits)) return false;
   const isInPlace = read.every((node) => {
     const { ownIndex } = cluster.made.get(node) as Sibling;
     return [...(loads.get(node) as ReadonlySet<string>)].every((index) => index === ownIndex);
@@ -225,6 +229,16 @@ function isGood(
   const isWorth = sharesEnough(cluster, sibling, read, limits) || areBothSmall(cluster, sibling, needs, limits);
   if (!isWorth) return false;
   return ![...needs].some((needed) => needed !== cluster && needed.dependsOn(cluster));
+}
+
+/** Columns that a thread reduces side by side stay so: a long computation on their totals is a kernel of its own. */
+function wouldLengthenColumns(
+  { isColumnReduction }: GrowingCluster,
+  sibling: Sibling,
+  { columnReduction }: SiblingLimits,
+): boolean {
+  if (!columnReduction || !isColumnReduction || sibling.isColumnReduction) return false;
+  return columnReduction.turns * sibling.statements > columnReduction.maxStatements;
 }
 
 /** They share an eighth of what the group moves, or work that costs more than loading. */

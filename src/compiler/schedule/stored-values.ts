@@ -79,6 +79,18 @@ export function frontier({ nodes }: Survey, { maxStatements, maxBuffers }: Targe
   return best;
 }
 
+/** Statements of a group that compute its result once its reductions are known. */
+export function statementsAfterReductions(result: Node, { nodes }: Survey): number {
+  const after = new Set<Node>([result]);
+  let statements = 0;
+  for (const node of after) {
+    if (node.primitive.kind === "reduce") continue;
+    statements += statementsOf(node);
+    for (const input of node.inputs) if (nodes.has(input)) after.add(input);
+  }
+  return statements;
+}
+
 /** The nodes that a node is computed from, beyond the movement of data. */
 function computedInputs(node: Node, within: ReadonlyMap<Node, unknown>): ReadonlySet<Node> {
   const seen = new Set(node.inputs.filter((input) => within.has(input)));

@@ -19,8 +19,8 @@ export interface TargetProfile {
   readonly elementsPerLane: number;
   /** Bytes in which a thread keeps values of its row that it would otherwise recompute; 0: none. */
   readonly rowCacheBytes: number;
-  /** Reductions along columns, with neighbouring rows side by side in memory: a thread takes `lanes` rows, `turns` times. */
-  readonly columnReduction: { readonly lanes: number; readonly turns: number } | null;
+  /** Rules for reductions along columns, with neighbouring rows side by side in memory; null: none. */
+  readonly columnReduction: ColumnReductionProfile | null;
   /** Rows below which a reduction is not worth fusing into the kernel that uses it. */
   readonly minRows: number;
   /** Nodes in one kernel, at most, and statements that they take. */
@@ -50,6 +50,14 @@ export interface TargetProfile {
   readonly bandBytes: number;
   /** Rules for Fourier transforms. */
   readonly fft: FftProfile;
+}
+
+/** A thread takes `lanes` rows at a time, `turns` times. */
+interface ColumnReductionProfile {
+  readonly lanes: number;
+  readonly turns: number;
+  /** Statements after the reductions, of all turns. More are a kernel of their own, which is written once. */
+  readonly maxStatements: number;
 }
 
 /** Rules for reductions in two steps (rewrite/split-reductions.ts). */
@@ -134,8 +142,8 @@ export const cpuProfile: TargetProfile = {
   elementsPerLane: 4,
   // A part of the second-level cache, four rows at once included.
   rowCacheBytes: 1 << 16,
-  // Two cache lines.
-  columnReduction: { lanes: 4, turns: 8 },
+  // Two cache lines. A tanh is written eight times; with a random number beside it, that took 30 ms to compile.
+  columnReduction: { lanes: 4, turns: 8, maxStatements: 800 },
   minRows: 4,
   maxNodes: 400,
   maxLoads: 32,

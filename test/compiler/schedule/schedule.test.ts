@@ -68,6 +68,16 @@ test("a reduction takes the operations before and after it into its kernel", () 
   assert.equal(kernelsOf([y]).length, 1);
 });
 
+test("a CPU computes what is long after a sum down columns in a kernel of its own: else it would be written eight times", () => {
+  const rowsOf = (after: (sum: Node) => Node, profile: TargetProfile) =>
+    kernelsOf([after(make(R.sum, [stored(50, 64)], { axes: [0] }))], profile).map(({ rows }) => rows);
+  const long = (x: Node) => make(E.lgamma, [make(E.erfInv, [make(E.sin, [x])])]);
+  const short = (x: Node) => make(E.neg, [x]);
+  assert.deepEqual(rowsOf(short, cpuProfile), [2]);
+  assert.deepEqual(rowsOf(long, cpuProfile), [2, 64]);
+  assert.equal(rowsOf(long, gpuProfile).length, 1);
+});
+
 test("a long sum down few columns is done in chunks, about as many as each has elements; a short one is not", () => {
   const rowsOf = (rows: number, columns: number, profile = gpuProfile) =>
     kernelsOf([make(R.sum, [stored(rows, columns)], { axes: [0] })], profile).map((kernel) => kernel.rows);

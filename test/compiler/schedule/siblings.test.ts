@@ -11,11 +11,19 @@ import { statementsOf } from "../../../src/compiler/schedule/statement-counts.js
 import { surveyFrom } from "../../../src/compiler/schedule/survey.js";
 import { bytesOf } from "../../../src/core/bytes.js";
 import type { Node } from "../../../src/graph/node.js";
+import { lgamma } from "../../../src/graph/primitives/elementwise.js";
 import { argsort } from "../../../src/graph/primitives/order.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { make, stored, storedAs } from "../../support/nodes.js";
 
-const LIMITS: SiblingLimits = { maxNodes: 100, maxStatements: 1000, maxBuffers: 10, loadCost: 24, isConcurrent: false };
+const LIMITS: SiblingLimits = {
+  maxNodes: 100,
+  maxStatements: 1000,
+  maxBuffers: 10,
+  loadCost: 24,
+  isConcurrent: false,
+  columnReduction: null,
+};
 
 /** The group of a result that runs over some of its axes; `made` are results of others. */
 function groupOf(
@@ -66,6 +74,17 @@ test("sharing a small part of what is moved is not enough, sharing costly work i
   const shared = g.exp(x);
   const [one, other] = [groupOf(g.neg(shared)), groupOf(g.add(g.add(wide, wide), shared))];
   assert.deepEqual(joined([one, other].map(costly), { maxBuffers: 20 }), [2]);
+});
+
+test("columns that are reduced side by side are not joined by a long computation on their totals", () => {
+  const total = g.sum(stored(10, 32), [0]);
+  const [short, long] = [g.neg(total), make(lgamma, [g.sin(total)])];
+  const columnReduction = { lanes: 4, turns: 8, maxStatements: 100 };
+  const joinedWith = (next: Node, limits: Partial<SiblingLimits>) =>
+    joined([groupOf(total), groupOf(next, [total])], limits);
+  assert.deepEqual(joinedWith(short, { columnReduction }), [2]);
+  assert.deepEqual(joinedWith(long, { columnReduction }), [1, 1]);
+  assert.deepEqual(joinedWith(long, { columnReduction: null }), [2]);
 });
 
 test("small groups are one, whatever they load; not where they could run at the same time as others", () => {
