@@ -187,7 +187,8 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const again = askedAgain(roots, order, this.maxKeptBytes);
     const areKept = again.length > 0 && this.tryEvaluate(this.programs.find(withoutSlices(again)));
     const graph = this.programs.look(roots, areKept ? graphOf(roots) : order);
-    if (areKept) expectAgain(graph, again);
+    const isNewForm = graph.form.entries.length === 0;
+    if (areKept || isNewForm) expectAgain(graph, areKept ? again : NONE, isNewForm);
     markPassed(graph);
     const found = this.programs.choose(graph, true);
     if (found.kept === 0) this.evaluate(found);
@@ -362,6 +363,8 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     };
   }
 }
+
+const NONE: readonly Node[] = [];
 
 /** The bodies of loops are not among the nodes of a graph. */
 const isWorthLookingFor = ({ order, roots }: Found<unknown>): boolean =>

@@ -58,10 +58,12 @@ export function askedAgain(roots: readonly Node[], order: readonly Node[], maxBy
 
 /**
  * Expects that what was asked for again once will be so again: a value of this graph that is reached from its roots as `again`
- * was reached from those of an earlier one is marked as used later.
+ * was reached from those of an earlier one is marked as used later. In a graph of a new form, so are those that correspond to
+ * its leaves which earlier evaluations kept for later.
  */
-export function expectAgain({ roots, order, form }: Evaluated, again: readonly Node[]): void {
-  for (const value of again) {
+export function expectAgain({ roots, order, form }: Evaluated, again: readonly Node[], isNewForm = false): void {
+  const values = isNewForm ? [...again, ...order.filter((node) => wasKept(node) && !again.includes(node))] : again;
+  for (const value of values) {
     const { passedIn, passedAt } = value;
     if (!passedIn || passedIn === form || passedIn.roots.length !== roots.length) continue;
     const position = sameWay(passedIn, passedAt, form);
@@ -70,6 +72,9 @@ export function expectAgain({ roots, order, form }: Evaluated, again: readonly N
     if (!isEnd && dtype === value.dtype && sameShape(shape, value.shape)) form.usedLater.add(position);
   }
 }
+
+/** True for a leaf of the graph that was walked last which was stored because it was expected to be asked for later. */
+const wasKept = ({ isEnd, passedIn, passedAt }: Node): boolean => isEnd && passedIn?.usedLater.has(passedAt) === true;
 
 /** The position in a graph that is reached by the way which leads to a position in another one from its root. */
 function sameWay(from: PassedGraph, position: number, to: PassedGraph): number | null {

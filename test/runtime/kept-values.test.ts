@@ -71,6 +71,22 @@ describeOnTensorDevices("values that are asked for again", (device) => {
     assert.ok(cost.kernels <= 400, `${cost.kernels} kernels`);
   });
 
+  test("a loop whose next state is not asked for, but made of what was, keeps both from the third round on", async () => {
+    const a = arange(70).div(35).add(1).realize();
+    let x: Tensor = ones([70]);
+    // Newton's method for square roots; the largest is that of 1 + 69/35.
+    const cost = await costOf(async () => {
+      for (let i = 0; i < 12; i++) {
+        const step = x.square().sub(a).div(x.mul(2));
+        x = x.sub(step);
+        await step.abs().max().item();
+      }
+      assert.ok(Math.abs(Number(await x.max().item()) - Math.sqrt(1 + 69 / 35)) < 1e-5);
+    });
+    // The first round, what it lacked, a second, what that lacked, all others, and the last question.
+    assert.ok(cost.compiled <= 6, `${cost.compiled} programs`);
+  });
+
   test("of several questions about one value, the third finds it in memory", async () => {
     const a = ones([40, 40]).mul(0.5);
     await a.realize();
@@ -228,6 +244,26 @@ test("a value that is reached as one was that is asked for again is expected to 
   const whole = evaluated([look(make(neg, [storedAs("i32", 8)]))]);
   expectAgain(whole, [first]);
   assert.deepEqual(usedLaterIn(whole), [], "of another dtype");
+});
+
+test("a new form expects what its leaves were kept as; a known one has expectations of its own", () => {
+  const look = (x: Node) => make(sum, [x], { axes: [0] });
+  const [kept, other] = [make(neg, [stored(8)]), make(neg, [stored(8)])];
+  for (const value of [kept, other]) {
+    const graph = evaluated([look(value)]);
+    markPassed(graph);
+    if (value === kept) graph.form.usedLater.add(graph.order.indexOf(value));
+    value.realize({ byteLength: 32 });
+  }
+  const next = (from: Node) => evaluated([look(make(neg, [make(exp, [from])]))]);
+  const expected = (from: Node, isNewForm: boolean) => {
+    const graph = next(from);
+    expectAgain(graph, [], isNewForm);
+    return usedLaterIn(graph).length;
+  };
+  assert.equal(expected(kept, true), 1);
+  assert.equal(expected(kept, false), 0);
+  assert.equal(expected(other, true), 0, "stored, but not for later");
 });
 
 test("nothing is expected of a graph with another number of results, or of inputs on the way", () => {
