@@ -2,14 +2,27 @@
  * Keys: the state of random numbers, held by the user. A key is two u32 words. Drawing from a key twice gives the same
  * numbers; `split` makes new keys whose numbers have nothing to do with each other. The words are those of JAX's
  * `jax.random.key` with its default generator (threefry2x32, partitionable).
+ *
+ * The words of a key that was made of numbers are known without the device, and so are those of the keys made from it with
+ * numbers: a loop that folds in its step makes one key of eight bytes a round, and no kernel.
  */
 
-import { checkOptions, checkWhole, inOperation } from "../core/arguments.js";
+import { checkOptions, checkWhole } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
-import { countingLike, stack, storedTensor, Tensor, tensor, threefry } from "../tensor/index.js";
+import {
+  backendFor,
+  countingLike,
+  keyOfWords,
+  keyUnderKnown,
+  stack,
+  storedTensor,
+  Tensor,
+  tensor,
+  threefry,
+} from "../tensor/index.js";
 
 /** A key of random numbers: equal keys give equal numbers. `random.key` makes one, `random.split` makes more. */
 export type Key = Tensor<"u32">;
@@ -26,8 +39,8 @@ export function key(seed: number | bigint, options: { readonly device?: string }
     );
   }
   const bits = BigInt.asUintN(64, BigInt(seed));
-  const words = [bits / WORD, bits % WORD].map(Number);
-  return inOperation("random.key", () => tensor(words, { dtype: "u32", device: options.device }));
+  const words = [Number(bits / WORD), Number(bits % WORD)] as const;
+  return keyOfWords(backendFor(options.device, "random.key"), words);
 }
 
 /**
@@ -38,27 +51,32 @@ export function split(from: Key, count?: number): Key[];
 export function split(from: Key, shape: Shape): Tensor<"u32">;
 export function split(from: Key, counts: number | Shape = 2): Key[] | Tensor<"u32"> {
   checkCount("random.split", 2, arguments);
-  const words = keyWords(from, "split");
+  checkKey(from, "split");
   if (typeof counts === "object") {
     const size = sizeOf(checkShape(counts, "random.split"));
-    return keyUnder(words, countingLike(from, size).cast("u32").reshape(counts));
+    return keyUnder(keyWords(from, "split"), countingLike(from, size).cast("u32").reshape(counts));
   }
   checkWhole("random.split", "the count of keys", counts, 0);
-  return Array.from({ length: counts }, (_, i) => keyUnder(words, numberOn(from, i)));
+  return Array.from(
+    { length: counts },
+    (_, i) => keyUnderKnown(from, i) ?? keyUnder(keyWords(from, "split"), numberOn(from, i)),
+  );
 }
 
 /** A key for a number: the step of a loop, the index of a worker. Those of 0 and 1 are the keys `split` gives. */
 export function foldIn(from: Key, data: number | Tensor): Key {
   checkCount("random.foldIn", 2, arguments);
-  const words = keyWords(from, "foldIn");
+  checkKey(from, "foldIn");
   if (!(data instanceof Tensor) && !(Number.isInteger(data) && data >= 0 && data < 2 ** 32)) {
     throw new ArgumentError(`random.foldIn: ${shown(data)} is no whole number from 0 to 2^32 - 1.`);
   }
+  const known = data instanceof Tensor ? null : keyUnderKnown(from, data);
+  if (known) return known;
   const number = data instanceof Tensor ? data.cast("u32") : numberOn(from, data);
   if (number.rank !== 0) {
     throw new ShapeError(`random.foldIn: a tensor of shape ${formatShape(number.shape)}; give a scalar.`);
   }
-  return keyUnder(words, number);
+  return keyUnder(keyWords(from, "foldIn"), number);
 }
 
 /** Stored, because a kernel that draws many numbers would otherwise make the key again for each of them. */

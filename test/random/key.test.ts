@@ -157,6 +157,31 @@ describeOnTensorDevices("keys", () => {
     assert.equal(seen.size, 4);
   });
 
+  test("keys made of numbers need no kernel, and are those that the device makes", () => {
+    const { counters } = backendFor();
+    const key = random.key(2n ** 63n + 12345678901n);
+    const unknown = tensor([...key.dataSync()], { dtype: "u32" });
+    const numbers = [0, 1, 255, 256, 2 ** 31, 2 ** 32 - 1];
+    const folded = (from: random.Key) => numbers.map((each) => [...random.foldIn(from, each).dataSync()]);
+    const before = counters.kernels;
+    const here = [...folded(key), ...random.split(random.foldIn(key, 5), 3).map((each) => [...each.dataSync()])];
+    assert.equal(counters.kernels, before);
+    const there = [
+      ...folded(unknown),
+      ...random.split(random.foldIn(unknown, 5), 3).map((each) => [...each.dataSync()]),
+    ];
+    assert.ok(counters.kernels >= before + there.length);
+    assert.deepEqual(here, there);
+  });
+
+  test("inside jit a key that is an argument is computed with, and one of numbers is the same", () => {
+    const draw = (key: random.Key) => random.uniform(random.foldIn(random.split(key)[1]!, 7), [4]);
+    const [of3, of4] = [random.key(3), random.key(4)];
+    const fast = jit(draw);
+    for (const key of [of3, of4]) assert.deepEqual(fast(key).dataSync(), draw(key).dataSync());
+    assert.deepEqual(jit(() => draw(random.key(3)))().dataSync(), draw(of3).dataSync());
+  });
+
   test("drawing from each of many keys compiles once", () => {
     const keys = random.split(random.key(2), 40);
     keys[0]!.dataSync();

@@ -38,7 +38,24 @@ export const threefry2x32: ElementwisePrimitive = {
   },
 };
 
-function scramble<V>(k: ElementOps<V>, [key0, key1]: readonly [V, V], counter: readonly [V, V]): [V, V] {
+/** The arithmetic that it takes, on u32. */
+type WordOps<V> = Pick<ElementOps<V>, "constant" | "xor" | "or" | "shift" | "add">;
+
+const NUMBERS: WordOps<number> = {
+  constant: (_, value) => value as number,
+  xor: (x, y) => (x ^ y) >>> 0,
+  or: (x, y) => (x | y) >>> 0,
+  shift: (direction, x, distance) => (direction === "left" ? x << distance : x >>> distance) >>> 0,
+  add: (x, y) => (x + y) >>> 0,
+};
+
+/** Both words of a counter under a key, computed here: for keys that are made of numbers. */
+export const threefryWords = (
+  key: readonly [number, number],
+  counter: readonly [number, number],
+): readonly [number, number] => scramble(NUMBERS, key, counter);
+
+function scramble<V>(k: WordOps<V>, [key0, key1]: readonly [V, V], counter: readonly [V, V]): [V, V] {
   const u32 = (value: number) => k.constant("u32", value);
   const keys = [key0, key1, k.xor(k.xor(key0, key1), u32(PARITY))];
   const rotate = (x: V, distance: number) =>
