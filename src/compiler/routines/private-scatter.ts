@@ -22,11 +22,14 @@ export interface Updates {
   readonly count: number;
 }
 
-/** How workgroups share out the updates. */
+/** The grid of a scatter: workgroups, and the updates of each. */
 interface PrivateScatter {
   readonly workgroups: number;
   readonly lanes: number;
-  /** Teams of lanes, one lane to a column; a team takes an update at a time. A team of one workgroup has several columns to a lane. */
+  /**
+   * Teams of lanes, one lane to a column; a team takes an update at a time. A team of one workgroup has several columns to a
+   * lane.
+   */
   readonly teams: number;
   readonly columnsPerLane: number;
   /** Updates of a team, and of them those in a round of its loop. */
