@@ -64,7 +64,7 @@ export interface ElementSettings {
 export function elementOps(
   k: KernelBuilder,
   settings: ElementSettings,
-  rarely: ScalarOps<Value>["rarely"] = branching(k),
+  rarely: ScalarOps<Value>["rarely"] = inBranch(k),
 ): ElementOps<Element> {
   const scalar = { ...scalarOps(k, settings), rarely };
   const of = (dtype: DType, value: Value): Element => wrapped(k, dtype, value);
@@ -144,7 +144,7 @@ function mathFunction(scalar: BrainOps<Value>, name: string, [x, y]: readonly El
 }
 
 /** Computes a rare correction in a branch. */
-export const branching =
+export const inBranch =
   (k: KernelBuilder): ScalarOps<Value>["rarely"] =>
   (condition, usual, compute) =>
     k.when(
@@ -184,7 +184,7 @@ function scalarOps(k: KernelBuilder, settings: ElementSettings): BrainOps<Value>
     shl: (a, distance) => k.binary("shl", a, distance),
     shr: (a, distance) => k.binary("shr", a, distance),
     select: (condition, a, b) => k.select(condition, a, b),
-    rarely: branching(k),
+    rarely: inBranch(k),
     // A branch would keep a CPU from computing rows as vectors.
     either: (condition, whenTrue, whenFalse) =>
       settings.division === "native"

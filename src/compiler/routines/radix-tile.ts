@@ -25,7 +25,7 @@ export interface TiledRows {
 export const tileOf = ({ lanes, perLane }: TiledRows): number => lanes * perLane;
 
 /** One pass over the keys: the digit it sorts by. */
-export interface Pass {
+export interface DigitPass {
   readonly shift: number;
   /** The positions are those of the elements themselves. */
   readonly isFirst: boolean;

@@ -16,7 +16,7 @@ import type { ProductShape } from "./product-shape.js";
 /**
  * The shape of a product of [batch, m, k] and [batch, k, n]; with the orders of its operands where anything depends on them.
  */
-export function productOf(
+export function productShapeOf(
   [a, b]: readonly [Node, Node],
   precision: MatmulPrecision | undefined,
   { tuned = {}, family, note }: Pick<TileProfile, "tuned" | "family" | "note">,
