@@ -1,5 +1,5 @@
 /**
- * How a discrete Fourier transform of some length is computed, and the table of constants that it reads. Both depend on the
+ * The plan of a discrete Fourier transform of some length, and the table of constants that it reads. Both depend on the
  * length and the dtype alone, never on a device, so that a table made with the node (tensor/dft.ts) fits the kernels that any
  * target makes of it (compiler/routines/fft/).
  *
@@ -121,7 +121,10 @@ function passesOf(length: number, longest: number): number[] {
   }
 }
 
-/** The factors in `count` groups, each of a product as near to the fair share as greedy choice finds; null where one is too long. */
+/**
+ * The factors in `count` groups, each of a product as near to the fair share as greedy choice finds; null where one is too
+ * long.
+ */
 function cut(factors: readonly number[], length: number, count: number, longest: number): number[] | null {
   if (count === 1) return length <= longest ? [length] : null;
   const groups = new Array<number>(count).fill(1);

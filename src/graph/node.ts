@@ -15,7 +15,7 @@ interface Storage {
   dispose?(): void;
 }
 
-/** Where a node runs. One object per open device. */
+/** The place a node runs on. One object per open device. */
 export interface DeviceHandle {
   /** "cpu", "vulkan:0" … */
   readonly id: string;
@@ -48,7 +48,7 @@ interface Kin {
   readonly serial: number;
   /** None when they have been computed: what still waits must not keep their memory. */
   nodes: readonly Node[];
-  /** What was written from them since, as far as nothing else reads it: the next parameters of a training step. */
+  /** Memory written from them since, which nothing else reads: the next parameters of a training step. */
   readonly updates: Set<Node>;
 }
 
@@ -164,7 +164,9 @@ export function freeDropped(nodes: readonly Node[]): void {
   }
 }
 
-/** Nodes of functions and of differentiations may be used again, through a pullback for instance: no tensor holds those graphs. */
+/**
+ * Nodes of functions and of differentiations may be used again, through a pullback for instance: no tensor holds those graphs.
+ */
 const isDropped = ({ handles, users, storage, isAbstract, trace }: Node): boolean =>
   handles === 0 && users === 0 && trace === null && (storage !== null || !isAbstract);
 

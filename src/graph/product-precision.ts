@@ -1,5 +1,5 @@
 /**
- * How exactly products of f32 matrices are computed. The setting is read where a product enters the graph; from then on the
+ * The precision of products of f32 matrices. The setting is read where a product enters the graph; from then on the
  * node carries it, through gradients, batches and compiled programs.
  */
 import { checkCount } from "../core/arity.js";

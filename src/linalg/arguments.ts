@@ -11,7 +11,7 @@ import { checkOneDevice, checkTensor, type Tensor } from "../tensor/index.js";
 /** The dtypes that factors and solutions are computed in. */
 type WorkDType = "f32" | "f64" | "c64" | "c128";
 
-/** How an operation treats a dtype: what it computes in, and what it gives. */
+/** The dtypes of an operation: the one it computes in, and the one of its result. */
 interface WorkDTypes {
   readonly work: WorkDType;
   readonly result: DType;

@@ -13,7 +13,7 @@ import type { LuFactor } from "./lu.js";
 
 /** Options of `linalg.check`. */
 export interface CheckOptions {
-  /** What a tensor is: the factor of `cholesky`, or any result, which is then to be finite. "finite". */
+  /** The kind of the tensor: a factor of `cholesky`, or any result, which must be finite. "finite". */
   readonly as?: "cholesky" | "finite";
 }
 

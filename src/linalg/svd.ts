@@ -67,7 +67,7 @@ export function shareOf(operation: string, a: Tensor, options: RankOptions): num
   return share;
 }
 
-/** How many singular values are larger than `rtol` times the largest, i32. */
+/** The number of singular values larger than `rtol` times the largest, i32. */
 export function matrixRank(a: Tensor, options: RankOptions = {}): Tensor<"i32"> {
   checkCount("linalg.matrixRank", 2, arguments);
   checkOptions("linalg.matrixRank", options, RANK);
@@ -75,7 +75,7 @@ export function matrixRank(a: Tensor, options: RankOptions = {}): Tensor<"i32"> 
   return rankOf(svdvals(a), shareOf("matrixRank", a, options));
 }
 
-/** How many of the singular values count. */
+/** The number of singular values that count. */
 export function rankOf(s: Tensor, share: number): Tensor<"i32"> {
   if (s.shape.at(-1) === 0) return s.cast("i32").sum({ axis: -1 }) as Tensor<"i32">;
   const least = s.at("...", ":1").mul(share);
@@ -102,7 +102,7 @@ export function polar<D extends DType>(a: Tensor<D>): PolarFactors<FloatOf<D>> {
 export interface RandomizedSvdOptions {
   /** Directions beyond the rank that are sampled, too. 10. */
   readonly oversampling?: number;
-  /** How often a·aᴴ is applied, so that small singular values fade. 2. */
+  /** Products with a·aᴴ, which make small singular values fade. 2. */
   readonly iterations?: number;
 }
 

@@ -53,7 +53,7 @@ const SEGMENTS: OptionKinds<SegmentOptions> = {
 
 /** Options of `stft`. */
 export interface StftOptions extends SegmentOptions {
-  /** How the signal goes on at both ends, for half a segment, so that the first is centred on its first element. */
+  /** The continuation of the signal at both ends, for half a segment, which centres the first segment on its first element. */
   readonly boundary?: "zeros" | "even" | "odd" | "constant" | false;
   /** Fill the end with zeros to a whole number of segments; true unless told. */
   readonly padded?: boolean;

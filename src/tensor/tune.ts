@@ -25,7 +25,7 @@ export interface TunedProduct {
   readonly before: string;
   readonly milliseconds: number;
   readonly millisecondsBefore: number;
-  /** How many tilings were timed. */
+  /** The number of tilings that were timed. */
   readonly tried: number;
 }
 

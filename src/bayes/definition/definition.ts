@@ -1,5 +1,5 @@
 /**
- * How a distribution is written: once, as one entry with its parameters, support, log density as a list of terms, and how to
+ * The form of a distribution: one entry with its parameters, support, log density as a list of terms, and the function to
  * draw. `bind` joins it with arguments to a `Distribution`. Each file of ../distributions has such an entry; those that do not
  * fit the form, such as mixtures, start from `completed`.
  */

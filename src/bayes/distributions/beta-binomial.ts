@@ -70,6 +70,9 @@ const betaBinomialDefinition: Definition<Name> = {
   },
 };
 
-/** How many of `trials` succeed, with a probability that is beta(successes, failures) and the same for all trials of a draw. */
+/**
+ * The number of `trials` that succeed, with a probability that is beta(successes, failures) and the same for all trials of a
+ * draw.
+ */
 export const betaBinomial = (trials: Argument, successes: Argument, failures: Argument): RandomVariable =>
   new RandomVariable(bind(betaBinomialDefinition, { trials, successes, failures }));

@@ -1,4 +1,4 @@
-/** How many of a number of trials succeed. */
+/** Binomial distributions: successes in a number of trials. */
 import { binomial as binomialNumbers } from "../../random/binomial.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -43,7 +43,7 @@ const binomialDefinition: Definition<"trials" | "probability"> = {
   variance: (p) => p.trials.mul(p.probability).mul(p.probability.neg().add(1)),
 };
 
-/** How many of `trials` succeed, each with a probability. */
+/** The number of `trials` that succeed, each with a probability. */
 export const binomial = (trials: Argument, probability: Argument): RandomVariable =>
   new RandomVariable(bind(binomialDefinition, { trials, probability }));
 
@@ -64,6 +64,6 @@ const binomialLogitsDefinition: Definition<"trials" | "logits"> = {
   variance: (p) => p.trials.mul(p.logits.sigmoid()).mul(p.logits.neg().sigmoid()),
 };
 
-/** How many of `trials` succeed, each with a probability given by its log-odds. */
+/** The number of `trials` that succeed, each with a probability given by its log-odds. */
 export const binomialLogits = (trials: Argument, logits: Argument): RandomVariable =>
   new RandomVariable(bind(binomialLogitsDefinition, { trials, logits }));

@@ -1,4 +1,4 @@
-/** How often each of several classes comes up in a number of trials. */
+/** The multinomial distribution: counts of several classes in a number of trials. */
 import { binomial } from "../../random/binomial.js";
 import { type Key, split } from "../../random/key.js";
 import { type Tensor, where } from "../../tensor/index.js";

@@ -54,6 +54,6 @@ const geometricDefinition: Definition<"probability"> = {
   variance: (p) => p.probability.neg().add(1).div(p.probability.square()),
 };
 
-/** How many failures come before the first success. */
+/** The number of failures before the first success. */
 export const geometric = (probability: Argument): RandomVariable =>
   new RandomVariable(bind(geometricDefinition, { probability }));

@@ -24,7 +24,7 @@ const poissonDefinition: Definition<"rate"> = {
   variance: (p) => p.rate,
 };
 
-/** How many events of a rate happen. */
+/** The number of events that happen at a rate. */
 export const poisson = (rate: Argument): RandomVariable => new RandomVariable(bind(poissonDefinition, { rate }));
 
 const poissonLogDefinition: Definition<"logRate"> = {

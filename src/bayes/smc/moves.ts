@@ -1,5 +1,5 @@
 /**
- * How particles move at a temperature: a few leapfrog steps of Hamiltonian dynamics, or a random walk. Both leave the
+ * Moves of particles at a temperature: a few leapfrog steps of Hamiltonian dynamics, or a random walk. Both leave the
  * tempered density as it is, and both step in the shape of the cloud, whose covariance is factor·factorᵀ. All particles move
  * at once, each by itself; `smc` chooses a move and its step size.
  */

@@ -64,53 +64,31 @@ export interface ElementSettings {
 export function elementOps(
   k: KernelBuilder,
   settings: ElementSettings,
-  rarely: ScalarOps<Value>["rarely"] = branching(k),
+  rarely: ScalarOps<Value>["rarely"] = inBranch(k),
 ): ElementOps<Element> {
   const scalar = { ...scalarOps(k, settings), rarely };
-  const of = (dtype: DType, value: Value): Element => ({ dtype, value: wrap(k, dtype, value) });
+  const of = (dtype: DType, value: Value): Element => wrapped(k, dtype, value);
   const bool = (value: Value): Element => ({ dtype: "bool", value });
-  const isFloat = (dtype: DType) => DTYPES[dtype].kind === "float";
-  const floatType = (dtype: DType): FloatType => (dtype === "f64" ? "f64" : "f32");
-  const zero = (dtype: DType) => k.constant(computeType(dtype), 0);
-
-  /** Division by zero traps on some targets, so the divisor is replaced first and the result afterwards. */
-  const integerDivision = (op: "idiv" | "irem", a: Element, b: Element): Element => {
-    const { dtype } = a;
-    const isZero = k.compare("eq", b.value, zero(dtype));
-    const safe = k.select(isZero, k.constant(computeType(dtype), 1), b.value);
-    const quotient = isSigned(dtype) ? signedDivision(k, op, a.value, safe) : k.binary(op, a.value, safe);
-    return of(dtype, k.select(isZero, zero(dtype), quotient));
-  };
-
-  const quotient = (a: Element, b: Element): Value => {
-    const reciprocal = reciprocalOfPower(b.value);
-    if (reciprocal !== null) return k.binary("mul", a.value, k.constant(b.value.type, reciprocal));
-    if (a.dtype !== "bf16" || scalar.usesNative("div", "f32")) {
-      return divide(scalar, a.value, b.value, floatType(a.dtype));
-    }
-    return quotientOfBrains(scalar, a.value, b.value, b.value.op === "constant" ? Number(b.value.attribute) : null);
-  };
-
   return {
     dtypeOf: ({ dtype }) => dtype,
     constant: (dtype, value) => ({ dtype, value: k.constant(computeType(dtype), plainScalar(value, dtype)) }),
     add: (a, b) => of(a.dtype, k.binary("add", a.value, b.value)),
     sub: (a, b) => of(a.dtype, k.binary("sub", a.value, b.value)),
     mul: (a, b) => of(a.dtype, k.binary("mul", a.value, b.value)),
-    div: (a, b) => (isFloat(a.dtype) ? of(a.dtype, quotient(a, b)) : integerDivision("idiv", a, b)),
+    div: (a, b) => (isFloat(a.dtype) ? of(a.dtype, quotient(k, scalar, a, b)) : integerDivision(k, "idiv", a, b)),
     rem: (a, b) => {
-      if (!isFloat(a.dtype)) return integerDivision("irem", a, b);
+      if (!isFloat(a.dtype)) return integerDivision(k, "irem", a, b);
       return of(a.dtype, floatRemainder(k, scalar, a.value, b.value));
     },
     power: (a, b) => of(a.dtype, integerPower(k, a.value, b.value)),
     min: (a, b) => of(a.dtype, k.binary("min", a.value, b.value)),
     max: (a, b) => of(a.dtype, k.binary("max", a.value, b.value)),
-    neg: (a) => of(a.dtype, isFloat(a.dtype) ? k.unary("neg", a.value) : k.binary("sub", zero(a.dtype), a.value)),
+    neg: (a) => of(a.dtype, isFloat(a.dtype) ? k.unary("neg", a.value) : k.binary("sub", zero(k, a.dtype), a.value)),
     abs: (a) => {
       if (isFloat(a.dtype)) return of(a.dtype, k.unary("abs", a.value));
       if (!isSigned(a.dtype)) return a;
-      const negated = k.binary("sub", zero(a.dtype), a.value);
-      return of(a.dtype, k.select(k.compare("lt", a.value, zero(a.dtype)), negated, a.value));
+      const negated = k.binary("sub", zero(k, a.dtype), a.value);
+      return of(a.dtype, k.select(k.compare("lt", a.value, zero(k, a.dtype)), negated, a.value));
     },
     round: (how, a) => of(a.dtype, k.unary(how === "even" ? "roundEven" : how, a.value)),
     withSign: (a, b) => of(a.dtype, withSignOf(scalar, a.value, b.value, floatType(a.dtype))),
@@ -124,21 +102,49 @@ export function elementOps(
     select: (condition, a, b) => ({ dtype: a.dtype, value: k.select(condition.value, a.value, b.value) }),
     cast: (x, to) => castElement(k, x, to),
     bitcast: (x, to) => bitcastElement(k, x, to),
-    math: (name, ...args) => {
-      const entry = (mathFunctions as Readonly<Record<string, MathFunction>>)[name];
-      if (!entry) throw new UnsupportedError(`the math library has no ${name}`);
-      const [x, y] = args as [Element, Element];
-      const type = floatType(x.dtype);
-      if (x.dtype === "bf16" && entry.ofBrain) return { dtype: x.dtype, value: entry.ofBrain(scalar, x.value) };
-      const value =
-        entry.arity === 1 ? entry.apply(scalar, x.value, type) : entry.apply(scalar, x.value, y.value, type);
-      return { dtype: x.dtype, value };
-    },
+    math: (name, ...args) => mathFunction(scalar, name, args),
   };
 }
 
+const isFloat = (dtype: DType): boolean => DTYPES[dtype].kind === "float";
+
+const floatType = (dtype: DType): FloatType => (dtype === "f64" ? "f64" : "f32");
+
+const zero = (k: KernelBuilder, dtype: DType): Value => k.constant(computeType(dtype), 0);
+
+const wrapped = (k: KernelBuilder, dtype: DType, value: Value): Element => ({ dtype, value: wrap(k, dtype, value) });
+
+/** Division by zero traps on some targets, so the divisor is replaced first and the result afterwards. */
+function integerDivision(k: KernelBuilder, op: "idiv" | "irem", a: Element, b: Element): Element {
+  const { dtype } = a;
+  const isZero = k.compare("eq", b.value, zero(k, dtype));
+  const safe = k.select(isZero, k.constant(computeType(dtype), 1), b.value);
+  const quotient = isSigned(dtype) ? signedDivision(k, op, a.value, safe) : k.binary(op, a.value, safe);
+  return wrapped(k, dtype, k.select(isZero, zero(k, dtype), quotient));
+}
+
+function quotient(k: KernelBuilder, scalar: BrainOps<Value>, a: Element, b: Element): Value {
+  const reciprocal = reciprocalOfPower(b.value);
+  if (reciprocal !== null) return k.binary("mul", a.value, k.constant(b.value.type, reciprocal));
+  if (a.dtype !== "bf16" || scalar.usesNative("div", "f32")) {
+    return divide(scalar, a.value, b.value, floatType(a.dtype));
+  }
+  return quotientOfBrains(scalar, a.value, b.value, b.value.op === "constant" ? Number(b.value.attribute) : null);
+}
+
+/** A function of the math library, by name. */
+function mathFunction(scalar: BrainOps<Value>, name: string, [x, y]: readonly Element[]): Element {
+  const entry = (mathFunctions as Readonly<Record<string, MathFunction>>)[name];
+  if (!entry) throw new UnsupportedError(`the math library has no ${name}`);
+  const { dtype } = x;
+  if (dtype === "bf16" && entry.ofBrain) return { dtype, value: entry.ofBrain(scalar, x.value) };
+  const type = floatType(dtype);
+  const value = entry.arity === 1 ? entry.apply(scalar, x.value, type) : entry.apply(scalar, x.value, y.value, type);
+  return { dtype, value };
+}
+
 /** Computes a rare correction in a branch. */
-export const branching =
+export const inBranch =
   (k: KernelBuilder): ScalarOps<Value>["rarely"] =>
   (condition, usual, compute) =>
     k.when(
@@ -178,7 +184,7 @@ function scalarOps(k: KernelBuilder, settings: ElementSettings): BrainOps<Value>
     shl: (a, distance) => k.binary("shl", a, distance),
     shr: (a, distance) => k.binary("shr", a, distance),
     select: (condition, a, b) => k.select(condition, a, b),
-    rarely: branching(k),
+    rarely: inBranch(k),
     // A branch would keep a CPU from computing rows as vectors.
     either: (condition, whenTrue, whenFalse) =>
       settings.division === "native"

@@ -11,7 +11,7 @@ import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import { placesOf } from "../lower/lane-walk.js";
 import { Lowering } from "../lower/lowering.js";
-import type { Group, Tiling } from "../schedule/group.js";
+import type { Group, RowTiling } from "../schedule/group.js";
 import { type Columns, everyElementOf, neighbourAxisOf, type Stretch, wholeOf } from "./element-survey.js";
 import type { InlineContext, InlineResult } from "./inline.js";
 import type { Place } from "./place.js";
@@ -158,7 +158,7 @@ export class PassWriter {
   private lowering(results: readonly Node[]): PlacedLowering {
     const { k, settings } = this.context;
     const { isStored, isWrittenOut, maxUnrolled } = this.decisions;
-    const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, elementsPerLane: k.lanes > 1 ? 1 : maxUnrolled };
+    const tiling: RowTiling = { lanes: k.lanes, width: 1, unroll: 1, elementsPerLane: k.lanes > 1 ? 1 : maxUnrolled };
     const group: Group = {
       results: results.map((node) => ({ node, rowAxes: [] })),
       tiling,

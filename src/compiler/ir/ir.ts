@@ -64,6 +64,15 @@ export type BinaryOp = (typeof binaryOps)[number];
 export type CompareOp = (typeof compareOps)[number];
 export type UnaryOp = (typeof unaryOps)[number];
 
+/** Whether an operation is one of a kind. Emitters write each kind in one place. */
+const among = <T extends IROp>(ops: readonly T[]): ((op: IROp) => op is T) => {
+  const names = new Set<IROp>(ops);
+  return (op): op is T => names.has(op);
+};
+export const isBinaryOp = among(binaryOps);
+export const isCompareOp = among(compareOps);
+export const isUnaryOp = among(unaryOps);
+
 export type IROp =
   | BinaryOp
   | CompareOp

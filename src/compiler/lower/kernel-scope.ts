@@ -4,7 +4,7 @@
  */
 import { type Atom, type IndexExpr, IndexSpace } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
-import { branching, type Element } from "../elements/elements.js";
+import { type Element, inBranch } from "../elements/elements.js";
 import { indexValue } from "../ir/index-value.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
@@ -187,7 +187,7 @@ export class KernelScope {
   protected readonly rarely = (condition: Value, usual: Value, compute: () => Value): Value => {
     const { k, rare } = this;
     if (this.isSlow) return k.select(condition, compute(), usual);
-    if (!rare || condition.depth > rare.depth) return branching(k)(condition, usual, compute);
+    if (!rare || condition.depth > rare.depth) return inBranch(k)(condition, usual, compute);
     rare.conditions.add(condition);
     return usual;
   };

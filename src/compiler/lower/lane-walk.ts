@@ -17,7 +17,7 @@ import {
   scale,
   add as sumOf,
 } from "../../core/index-expr.js";
-import type { Tiling } from "../schedule/group.js";
+import type { RowTiling } from "../schedule/group.js";
 
 /** Elements that a lane takes one after another: how many, and where the i-th is. */
 export interface Batch {
@@ -53,7 +53,7 @@ const BLOCK = 2048;
 const MAX_AFTER = 3;
 
 /** `lane` is the index of a lane as an expression. */
-export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, tiling: Tiling): Walk {
+export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, tiling: RowTiling): Walk {
   const { lanes } = tiling;
   const width = extent % tiling.width === 0 ? tiling.width : 1;
   // Elements in place of vectors, where vectors do not fit: as many bytes are under way.

@@ -4,10 +4,10 @@
  * A softmax needs Σ exp(x - m) with m the maximum of the row, a variance Σ (x - m)² with m the mean. Computed as written, each
  * goes over its row twice. But any shift will do while a sum is running, and is mended afterwards.
  *
- * Exponentials: Σ exp(x - m) = exp(s - m) Σ exp(x - s) (Milakov and Gimelshein 2018). Each lane keeps a shift of its own, raises
- * it when an exponent is far above it, and scales its sum then. The shift is finite, whatever the exponents are: it begins at
- * the lowest float and ends at the largest, so that exponents of -infinity add nothing, +infinity makes the sum infinite, and
- * NaN makes it NaN, as in two loops.
+ * Exponentials: Σ exp(x - m) = exp(s - m) Σ exp(x - s) (Milakov and Gimelshein 2018). Each lane keeps a shift of its own,
+ * raises it when an exponent is far above it, and scales its sum then. The shift is finite, whatever the exponents are: it
+ * begins at the lowest float and ends at the largest, so that exponents of -infinity add nothing, +infinity makes the sum
+ * infinite, and NaN makes it NaN, as in two loops.
  *
  * Squares: a lane keeps the count, the mean and the sum of squared deviations from that mean of the elements so far, and adds
  * the same three numbers of the next batch (Chan, Golub and LeVeque 1979). Elements are measured from the lane's first one, so
@@ -34,7 +34,7 @@ export interface RunningSum {
   readonly kind: RunningKind;
 }
 
-/** How a lane keeps its part of a running sum: as a state of several numbers. */
+/** The part of a running sum that a lane keeps: a state of several numbers. */
 interface RunningKind {
   /** The state without elements. */
   empty(k: KernelBuilder, type: FloatType): readonly Value[];
@@ -55,7 +55,7 @@ export interface Arithmetic {
   inPairs(values: readonly Value[], merge: (a: Value, b: Value) => Value): Value;
 }
 
-/** How far above its shift a lane's exponents may lie: e^16 times the length of a row is no large number. */
+/** The most by which a lane's exponents may exceed its shift: e^16 times the length of a row is no large number. */
 const HEADROOM = 16;
 
 /** Whether a row is read again for each loop over it: lanes do not hold it. */

@@ -73,7 +73,10 @@ function blockedSolve(l: Node, b: Node, isUnit: boolean, block: number): Node {
   return kept(g.concat([first, second], b.shape.length - 2));
 }
 
-/** How LU factorisations are cut: the blocks of triangular equations, and the columns of so many rows that a kernel does. */
+/**
+ * The sizes that LU factorisations are cut to: the blocks of triangular equations, and the columns of so many rows that a
+ * kernel does.
+ */
 interface LuBlocks {
   readonly block: number;
   columnsOf(rows: number): number;

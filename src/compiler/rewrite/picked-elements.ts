@@ -27,7 +27,7 @@ export function pickedElement({ primitive, params, shape, dtype }: Node, x: Node
   return g.cast(g.reshape(picked, shape), dtype);
 }
 
-/** Where is `isHere` true along an axis: the one position, with extent 1 along the axis; null if it is not of this form. */
+/** The one position along an axis at which `isHere` is true, with extent 1 along it; null if it is not of this form. */
 function positionAlong(isHere: Node, axis: number): Node | null {
   const space = new IndexSpace();
   const index = isHere.shape.map((extent, i) => space.variable(`i${i}`, extent));

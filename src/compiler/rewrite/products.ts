@@ -16,7 +16,7 @@ import type { MatmulPrecision } from "../../graph/product-precision.js";
 import { g } from "../../graph/vocabulary.js";
 import { areVectors } from "../schedule/loads.js";
 import type { MatrixTile, TileProfile } from "../target/tile-profile.js";
-import { productOf } from "../tiles/operand-orders.js";
+import { productShapeOf } from "../tiles/operand-orders.js";
 import { isTiled, type ProductPlan, planProduct } from "../tiles/plan.js";
 import { splitProduct } from "./split-product.js";
 
@@ -43,7 +43,7 @@ export function productRewriter(profile: TileProfile): ProductRewriter {
       const [a, b] = inputs as readonly [Node, Node];
       const [, m, k] = a.shape;
       const n = b.shape[2];
-      const wanted = productOf([a, b], precision as MatmulPrecision | undefined, profile);
+      const wanted = productShapeOf([a, b], precision as MatmulPrecision | undefined, profile);
       if (profile.note && isTiled(wanted, profile)) profile.note([a, b], wanted.precision);
       const plan = planProduct(wanted, profile);
       const [rows, columns] = plan ? [plan.tile.rows, plan.tile.columns] : [1, 1];
@@ -57,7 +57,7 @@ export function productRewriter(profile: TileProfile): ProductRewriter {
         if (profile.kind === "shared" && isWorthOrdering(operand, times)) stored.add(operand);
       }
       const { tile, length } = plan;
-      const multiply = (x: Operand, y: Operand) => (length >= k ? product(x, y, plan) : inParts(x, y, plan));
+      const multiply = (x: Operand, y: Operand) => (length >= k ? product(x, y, plan) : summedInParts(x, y, plan));
       if (a.dtype !== "f32" || tile.kind !== "matrix") return multiply([a], [b]);
       if (tile.parts === 1) return multiply([rounded(a, tile, stored)], [rounded(b, tile, stored)]);
       return splitProduct(a, b, (x, y) => {
@@ -90,7 +90,7 @@ function product(a: Operand, b: Operand, plan: ProductPlan): Node {
 }
 
 /** The summation in parts, each a product of its own, added up. Parts of narrow floats are kept as f32. */
-function inParts(a: Operand, b: Operand, plan: ProductPlan): Node {
+function summedInParts(a: Operand, b: Operand, plan: ProductPlan): Node {
   const { length } = plan;
   const [{ dtype, device, shape }] = a;
   const [batch, m, k] = shape;

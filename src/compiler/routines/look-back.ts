@@ -18,7 +18,7 @@ export const SUM_BITS = 30;
 const ALONE = 1;
 const UP_TO = 2;
 
-/** How often a workgroup looks before it counts a tile itself: a millisecond or so on a GPU. */
+/** Looks of a workgroup before it counts a tile itself: a millisecond or so on a GPU. */
 export const LOOKS = 4096;
 
 /**
@@ -39,7 +39,7 @@ export interface LookBackTask {
   readonly places: (tile: Value) => readonly Value[];
   /** Counts a whole tile, all lanes together: the sums of this lane. Barriers keep its memory apart from other uses. */
   readonly recount: (tile: Value) => readonly Value[];
-  /** How often a workgroup looks before it counts itself. */
+  /** Looks of a workgroup before it counts by itself. */
   readonly looks: number;
 }
 

@@ -20,8 +20,8 @@ import { LEAST_LANES } from "./lane-sums.js";
 import {
   DIGIT_BITS,
   DIGITS,
+  type DigitPass,
   type KeyType,
-  type Pass,
   type TiledRows,
   type TileElement,
   TileKernel,
@@ -92,7 +92,7 @@ export function sortByDigits(
   const adding = sums.steps.map((step) => ({ ...step, buffers: step.buffers.map(ofSums) }));
   const passes = DTYPES[type].bits / DIGIT_BITS;
   const steps = Array.from({ length: passes }, (_, pass): RoutineStep[] => {
-    const role: Pass = { shift: pass * DIGIT_BITS, isFirst: pass === 0, isLast: pass === passes - 1 };
+    const role: DigitPass = { shift: pass * DIGIT_BITS, isFirst: pass === 0, isLast: pass === passes - 1 };
     const from = role.isFirst ? [{ kind: "input", index: 0 } as const] : pair((pass + 1) % 2);
     const target: RoutineBuffer[] = role.isLast ? [{ kind: "result" }] : pair(pass % 2);
     return [
@@ -115,15 +115,15 @@ export function sortByDigits(
 }
 
 /** The move of keys and positions to their places by one digit. */
-function describeMove([a, positions]: readonly string[], to: readonly string[], role: Pass, axis: number): string {
+function describeMove([a, positions]: readonly string[], to: readonly string[], role: DigitPass, axis: number): string {
   const order = `in the order of ${digitOf(role)} along axis ${axis}`;
   if (role.isLast) return `${to[0]} = ${positions} as ${a} would be ${order}: the argsort`;
   return `${to[0]} = ${a} ${order}; ${to[1]} = ${role.isFirst ? "the positions they had" : `${positions} moved alike`}`;
 }
 
-const digitOf = ({ shift }: Pass): string => `bits ${shift} to ${shift + DIGIT_BITS - 1}`;
+const digitOf = ({ shift }: DigitPass): string => `bits ${shift} to ${shift + DIGIT_BITS - 1}`;
 
-function countKernel(shape: TiledRows, { shift }: Pass): Kernel {
+function countKernel(shape: TiledRows, { shift }: DigitPass): Kernel {
   const t = new TileKernel(`sort count ${shift}`, shape);
   const { k } = t;
   const { type, lanes, perLane } = shape;
@@ -158,7 +158,7 @@ function countKernel(shape: TiledRows, { shift }: Pass): Kernel {
 }
 
 /** One thread moves the elements of its tile, one after another. */
-function moveKernel(shape: TiledRows, { shift, isFirst, isLast }: Pass): Kernel {
+function moveKernel(shape: TiledRows, { shift, isFirst, isLast }: DigitPass): Kernel {
   const t = new TileKernel(`sort move ${shift}`, shape);
   const { k } = t;
   const { type, perLane } = shape;

@@ -17,7 +17,7 @@ import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.
 import { type ElementWords, keyTypeOf, type Sorted } from "./element-words.js";
 import { LEAST_LANES, laneSums } from "./lane-sums.js";
 import { LOOKS, type LookBackTask, publishSums, SUM_BITS, sumsBefore } from "./look-back.js";
-import { DIGIT_BITS, DIGITS, type Pass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
+import { DIGIT_BITS, DIGITS, type DigitPass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
 import {
   asPosition,
   asWord,
@@ -80,7 +80,7 @@ export function sortBySweeps(given: readonly number[], shape: SweptRows, words: 
     isAlone ? [temporary(5 + which)] : [temporary(5 + 2 * which), temporary(6 + 2 * which)];
   const input: RoutineBuffer = { kind: "input", index: 0 };
   const sweeps = range(passes).map((pass): RoutineStep => {
-    const role: Pass = { shift: pass * DIGIT_BITS, isFirst: pass === 0, isLast: pass === passes - 1 };
+    const role: DigitPass = { shift: pass * DIGIT_BITS, isFirst: pass === 0, isLast: pass === passes - 1 };
     const from = role.isFirst ? [input] : moved((pass + 1) % 2);
     const target: RoutineBuffer[] = role.isLast ? [{ kind: "result" }] : moved(pass % 2);
     const next = role.isLast ? [] : [published(pass + 1)];
@@ -124,7 +124,7 @@ export function sortBySweeps(given: readonly number[], shape: SweptRows, words: 
 
 function describeSweep(
   names: readonly string[],
-  { shift, isFirst, isLast }: Pass,
+  { shift, isFirst, isLast }: DigitPass,
   isAlone: boolean,
   axis: number,
 ): string {
@@ -199,7 +199,7 @@ function startsKernel(rows: number): Kernel {
 
 /** A sweep in the making: its memory, and the places of its lanes. */
 interface Sweep extends RankedTile {
-  readonly pass: Pass;
+  readonly pass: DigitPass;
   readonly words: ElementWords;
   readonly targets: number;
   readonly buffers: {
@@ -214,7 +214,7 @@ interface Sweep extends RankedTile {
 }
 
 /** One pass over the keys. */
-function sweepKernel(shape: SweptRows, pass: Pass, words: ElementWords): Kernel {
+function sweepKernel(shape: SweptRows, pass: DigitPass, words: ElementWords): Kernel {
   const sweep = startSweep(shape, pass, words);
   const { t, buffers } = sweep;
   const { k } = t;
@@ -244,7 +244,7 @@ function sweepKernel(shape: SweptRows, pass: Pass, words: ElementWords): Kernel 
   return k.finish();
 }
 
-function startSweep(shape: SweptRows, pass: Pass, words: ElementWords): Sweep {
+function startSweep(shape: SweptRows, pass: DigitPass, words: ElementWords): Sweep {
   const t = new TileKernel(`sort sweep ${pass.shift}`, shape, shape.subgroupSize, (k) =>
     k.ticket(k.buffer("u32", true), k.constant("i32", pass.shift / DIGIT_BITS)),
   );

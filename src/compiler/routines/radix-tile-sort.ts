@@ -10,7 +10,7 @@ import type { Kernel, Value } from "../ir/ir.js";
 import type { SortProfile } from "../target/profile.js";
 import { type ElementWords, keyWords } from "./element-words.js";
 import { type LaneSums, laneSums, laneSumsWords } from "./lane-sums.js";
-import { DIGIT_BITS, DIGITS, type KeyType, type Pass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
+import { DIGIT_BITS, DIGITS, type DigitPass, type KeyType, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
 
 /** Bits that a tile is sorted by at a time, and the words of a lane's counters: two counters in each. */
 const PART_BITS = 4;
@@ -53,7 +53,7 @@ interface Tile {
 
 /** A tile that is one of many of its row. */
 interface TileSort extends Tile {
-  readonly pass: Pass;
+  readonly pass: DigitPass;
   readonly buffers: {
     readonly keys: number;
     readonly positions: number;
@@ -67,7 +67,7 @@ interface TileSort extends Tile {
   readonly targets: number;
 }
 
-export function sortTilesKernel(shape: TiledRows, pass: Pass): Kernel {
+export function sortTilesKernel(shape: TiledRows, pass: DigitPass): Kernel {
   const sort = startTile(shape, pass);
   const { t, buffers } = sort;
   const { k } = t;
@@ -102,7 +102,7 @@ export function sortTilesKernel(shape: TiledRows, pass: Pass): Kernel {
   return k.finish();
 }
 
-function startTile(shape: TiledRows, pass: Pass): TileSort {
+function startTile(shape: TiledRows, pass: DigitPass): TileSort {
   const { isFirst, isLast } = pass;
   const t = new TileKernel(`sort tiles ${pass.shift}`, shape);
   const { k } = t;

@@ -25,7 +25,7 @@ export interface TiledRows {
 export const tileOf = ({ lanes, perLane }: TiledRows): number => lanes * perLane;
 
 /** One pass over the keys: the digit it sorts by. */
-export interface Pass {
+export interface DigitPass {
   readonly shift: number;
   /** The positions are those of the elements themselves. */
   readonly isFirst: boolean;
@@ -38,7 +38,7 @@ export class TileKernel {
   readonly k: KernelBuilder;
   readonly block: Value;
   readonly tile: Value;
-  /** Where the tile begins in its row, and the row in memory. */
+  /** The start of the tile in its row, and of the row in memory. */
   readonly start: Value;
   readonly base: Value;
 
@@ -114,7 +114,7 @@ export class TileKernel {
     return this.add(k.binary("mul", row, this.i(this.shape.tiles)), tile);
   }
 
-  /** How often a digit occurs in the row. */
+  /** The count of a digit in the row. */
   total(counts: number, offsets: number, digit: Value): Value {
     const { k } = this;
     const last = this.inTable(digit, this.i(this.shape.tiles - 1));

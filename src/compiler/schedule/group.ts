@@ -6,7 +6,7 @@ import type { Node } from "../../graph/node.js";
 import type { Kernel } from "../ir/ir.js";
 
 /** The division of a row's work among its lanes (lower/lane-walk.ts). */
-export interface Tiling {
+export interface RowTiling {
   readonly lanes: number;
   /** Neighbours that a lane takes at a time, where the extent is a multiple of them. */
   readonly width: number;
@@ -26,7 +26,7 @@ export interface Group {
   /** They have as many rows, in the same order. */
   readonly results: readonly GroupResult[];
   /** The division of a row's work among its lanes. */
-  readonly tiling: Tiling;
+  readonly tiling: RowTiling;
   /** Neighbouring rows that a thread computes, where a row is one element of each result. Each lane then has its own. */
   readonly rowsPerThread: number;
   /** Nodes other kernels compute: loaded, not lowered. Nodes with storage are always loaded. */

@@ -2,7 +2,7 @@
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { TargetProfile } from "../target/profile.js";
-import type { GroupResult, Tiling } from "./group.js";
+import type { GroupResult, RowTiling } from "./group.js";
 import type { FoundReduction, Survey } from "./survey.js";
 
 /** Work that may be repeated when several rows compute the same reduction: so many times its elements. */
@@ -78,7 +78,7 @@ export function rowsTogether({ node, rowAxes }: GroupResult, { reductions, share
 }
 
 /** A thread by itself takes one element at a time, its neighbours take those beside it: it needs more under way. */
-export function tilingFor(lanes: number, profile: TargetProfile, isWide: boolean): Tiling {
+export function tilingFor(lanes: number, profile: TargetProfile, isWide: boolean): RowTiling {
   const { width, elementsPerLane } = profile;
   const unroll = isWide ? profile.unrollWide : profile.unroll;
   return lanes > 1

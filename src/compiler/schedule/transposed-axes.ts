@@ -10,7 +10,7 @@ import type { TransposedAxes } from "./group.js";
 import { loadStrides } from "./loads.js";
 
 /** Lanes of a workgroup that moves a square through shared memory. */
-export const LANES = 256;
+export const SQUARE_LANES = 256;
 /** Shorter axes are not worth a square. */
 const LEAST_EXTENT = 16;
 /** Results of fewer elements are in the cache anyway. */
@@ -34,7 +34,7 @@ export function transposedAxes(
   const result = unshaped(whole, isLoaded);
   const { shape } = result;
   const last = shape.findLastIndex((extent) => extent > 1);
-  if (kind === "registers" || (kind === "shared" && maxLanes < LANES)) return null;
+  if (kind === "registers" || (kind === "shared" && maxLanes < SQUARE_LANES)) return null;
   if (productOf(shape) < LEAST_SIZE || shape[last] < LEAST_EXTENT) return null;
   const strides = loadStrides(result, isLoaded);
   const axes = strides.map((each) => {

@@ -72,7 +72,7 @@ export interface SplitProfile {
   readonly leastExtent: number;
 }
 
-/** How Fourier transforms use a device (routines/fft/). */
+/** The limits of a device that Fourier transforms depend on (routines/fft/). */
 interface FftProfile {
   /** The largest butterfly: its complex numbers are in registers. */
   readonly largestRadix: number;
@@ -96,7 +96,7 @@ export interface SortProfile {
    * Left out where they cannot, or their number is not known.
    */
   readonly subgroupSize?: number;
-  /** How often a workgroup looks for another's sums before it counts them itself. No target sets it: tests do. */
+  /** Looks of a workgroup for another's sums before it counts them itself. No target sets it: tests do. */
   readonly looks?: number;
   /** Elements of a lane, a multiple of four, for rows of many tiles. No target sets it: scripts that measure do. */
   readonly perLane?: number;

@@ -73,7 +73,7 @@ export function matrixCandidates(shape: ProductShape, profile: TileProfile, isSe
 const withinReach = (candidate: Candidate, parts: 1 | 2): Candidate =>
   parts === 2 ? candidate : { ...candidate, length: Math.min(candidate.length, LONGEST_PART) };
 
-/** How matrix units compute a product: the fragments, and the parts of a number; null where they cannot. */
+/** The fragments of a product on matrix units, and the parts of a number; null where they cannot compute it. */
 function matrixWay(
   { dtype, precision = "highest" }: ProductShape,
   { matrices }: TileProfile,

@@ -1,5 +1,5 @@
 /**
- * How the operands of a product lie in memory, as text: what was measured for a product holds for operands that lie alike. "n" is
+ * The order in memory of a product's operands, as text: a measurement holds for operands that lie alike. "n" is
  * an operand whose rows lie one after the other, "t" a transposed one, "w" with a number any other rearrangement, such as the
  * windows of a convolution.
  */
@@ -13,8 +13,10 @@ import type { TileProfile } from "../target/tile-profile.js";
 import { familyOf } from "./families.js";
 import type { ProductShape } from "./product-shape.js";
 
-/** The shape of a product of [batch, m, k] and [batch, k, n]; with the orders of its operands where anything depends on them. */
-export function productOf(
+/**
+ * The shape of a product of [batch, m, k] and [batch, k, n]; with the orders of its operands where anything depends on them.
+ */
+export function productShapeOf(
   [a, b]: readonly [Node, Node],
   precision: MatmulPrecision | undefined,
   { tuned = {}, family, note }: Pick<TileProfile, "tuned" | "family" | "note">,

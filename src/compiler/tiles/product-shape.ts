@@ -12,8 +12,8 @@ export interface ProductShape {
   /** Of f32: how exactly it is to be multiplied; f32's own arithmetic unless told. */
   readonly precision?: MatmulPrecision;
   /**
-   * How the operands lie in memory, as operand-orders.ts writes it; "nn", rows one after the other, unless told. The rule does not
-   * look at it; what was measured holds for one order alone.
+   * The order of the operands in memory, as operand-orders.ts writes it; "nn", rows one after the other, unless told. The rule
+   * does not look at it; what was measured holds for one order alone.
    */
   readonly orders?: string;
 }
@@ -52,7 +52,9 @@ function rounded(extent: number): number {
   return Math.floor(extent / quarter) * quarter;
 }
 
-/** A tiling of a product with a summation of k, in words: "128×128×16 of 8×8 in 4 parts". The same tiling has the same words. */
+/**
+ * A tiling of a product with a summation of k, in words: "128×128×16 of 8×8 in 4 parts". The same tiling has the same words.
+ */
 export function describeTiling({ tile, length }: Tiling, k: number): string {
   const parts = Math.ceil(k / length);
   return `${describeTile(tile)}${parts > 1 ? ` in ${parts} parts` : ""}`;

@@ -12,7 +12,7 @@ import { describeTile } from "./product-shape.js";
 import { lowerRegisterProduct } from "./register-product.js";
 import { lowerSharedProduct } from "./shared-product.js";
 
-/** How the reason of a tiling reads. */
+/** The words for the reason of a tiling. */
 const REASONS: Readonly<Record<Reason, string>> = {
   tuned: "measured on this device",
   table: "measured on a device of its family",

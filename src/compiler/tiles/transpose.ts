@@ -23,7 +23,7 @@ import { KernelBuilder } from "../ir/kernel-builder.js";
 import { Lowering } from "../lower/lowering.js";
 import type { Group, LoweredKernel, TransposedAxes } from "../schedule/group.js";
 import { type FoundLoad, loadStrides, loadsOf } from "../schedule/loads.js";
-import { FAR, LANES } from "../schedule/transposed-axes.js";
+import { FAR, SQUARE_LANES } from "../schedule/transposed-axes.js";
 
 /** The side of a square. On an H200, 32 moves 3.7 TB/s; 64 moves 1.3, because of bank conflicts. */
 const SIDE = 32;
@@ -99,11 +99,11 @@ function throughSharedMemory(
 ): LoweredKernel {
   const atOnce = squaresAtOnce(group, axes, sharedBytes);
   const { rows, at } = squares(axes, atOnce);
-  const k = new KernelBuilder(`${name} transposed`, rows, LANES);
+  const k = new KernelBuilder(`${name} transposed`, rows, SQUARE_LANES);
   const lowering = new Lowering(k, group, settings);
   const i = (value: number) => k.constant("i32", value);
   const { sourceSquare, resultSquare, indexOf } = at(lowering, k.row);
-  const lane = lowering.bind("lane", LANES, k.lane);
+  const lane = lowering.bind("lane", SQUARE_LANES, k.lane);
   const inLine = k.binary("mul", lowering.indexValue(lowering.space.remainder(lane, LANES_PER_LINE)), i(UNIT));
   const line = lowering.indexValue(lowering.space.quotient(lane, LANES_PER_LINE));
   const first = atOnce === 1 ? resultSquare : k.binary("mul", resultSquare, i(atOnce));
@@ -133,7 +133,7 @@ function throughSharedMemory(
 
 /** The units of a lane, one per pass over the square: UNIT neighbours along the source, or along the result. */
 function unitsOf(square: SquareKernel, isAlongSource: boolean): MovedElement[][] {
-  const passes = SIDE / (LANES / LANES_PER_LINE);
+  const passes = SIDE / (SQUARE_LANES / LANES_PER_LINE);
   return Array.from({ length: passes }, (_, pass) => unitOf(square, isAlongSource, pass));
 }
 
@@ -143,7 +143,7 @@ function unitOf(square: SquareKernel, isAlongSource: boolean, pass: number): Mov
   const i = (value: number) => k.constant("i32", value);
   const below = (value: Value, extent: number) => (extent % SIDE === 0 ? null : k.compare("lt", value, i(extent)));
   const both = (x: Value | null, y: Value | null) => (x && y ? k.binary("and", x, y) : (x ?? y));
-  const inSquare = k.binary("add", line, i((pass * LANES) / LANES_PER_LINE));
+  const inSquare = k.binary("add", line, i((pass * SQUARE_LANES) / LANES_PER_LINE));
   const sourceAt = k.binary("add", k.binary("mul", sourceSquare, i(SIDE)), isAlongSource ? inLine : inSquare);
   const resultAt = k.binary("add", k.binary("mul", resultSquare, i(SIDE)), isAlongSource ? inSquare : inLine);
   const [unitStart, lineAt] = isAlongSource ? [sourceAt, resultAt] : [resultAt, sourceAt];

@@ -16,7 +16,7 @@ export interface TileVariant<T extends SharedTile | MatrixTile> {
   readonly isKnown: boolean;
 }
 
-/** What a tile is compared by, besides the product: the multiprocessors, what one does, the bytes of a sum. */
+/** The facts besides the product that an estimate needs: multiprocessors, their rate, the bytes of a sum. */
 interface CostContext {
   readonly units: number;
   /** Multiply-adds of a multiprocessor per cycle. */

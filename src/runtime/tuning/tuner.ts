@@ -6,7 +6,7 @@
  */
 import { compile } from "../../compiler/compile.js";
 import type { Recordable, Target } from "../../compiler/target/target.js";
-import { productOf } from "../../compiler/tiles/operand-orders.js";
+import { productShapeOf } from "../../compiler/tiles/operand-orders.js";
 import { shapeClass } from "../../compiler/tiles/product-shape.js";
 import { OutOfMemoryError } from "../../core/errors.js";
 import { debug } from "../../engines/debug.js";
@@ -94,7 +94,7 @@ export class Tuner<M extends EngineMemory, K extends LoadedKernel> {
     const found: TimedProduct[] = [];
     const { profile } = this.target;
     const note = (operands: readonly [Node, Node], precision: string | undefined) => {
-      const shape = productOf(operands, precision as MatmulPrecision | undefined, { note });
+      const shape = productShapeOf(operands, precision as MatmulPrecision | undefined, { note });
       found.push({ shape, operands });
     };
     const survey: Target = {

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { placesOf, planWalk } from "../../../src/compiler/lower/lane-walk.js";
-import type { Tiling } from "../../../src/compiler/schedule/group.js";
+import type { RowTiling } from "../../../src/compiler/schedule/group.js";
 import { evaluate, type IndexExpr, IndexSpace } from "../../../src/core/index-expr.js";
 
 /** The elements in the order lanes take them: lane by lane. */
-function taken(extent: number, tiling: Tiling): number[][] {
+function taken(extent: number, tiling: RowTiling): number[][] {
   const space = new IndexSpace();
   const lane = space.variable("lane", tiling.lanes);
   const walk = planWalk(space, lane, extent, tiling);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import { lowerGroup } from "../../../src/compiler/lower/lower-group.js";
-import type { Group, Tiling } from "../../../src/compiler/schedule/group.js";
+import type { Group, RowTiling } from "../../../src/compiler/schedule/group.js";
 import type { Node } from "../../../src/graph/node.js";
 import { max } from "../../../src/graph/primitives/reduce.js";
 import { g } from "../../../src/graph/vocabulary.js";
@@ -13,7 +13,7 @@ import { plainValues } from "../../support/plain-graph.js";
 import { sizeOf } from "../../support/plain-views.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 
-const ALONE: Tiling = { lanes: 1, width: 1, unroll: 1, elementsPerLane: 4 };
+const ALONE: RowTiling = { lanes: 1, width: 1, unroll: 1, elementsPerLane: 4 };
 const SETTINGS = { division: "corrected" } as const;
 
 const groupOf = (

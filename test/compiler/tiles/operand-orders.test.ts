@@ -1,12 +1,12 @@
 /** How operands lie in memory: plain, transposed, or otherwise rearranged. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { productOf } from "../../../src/compiler/tiles/operand-orders.js";
+import { productShapeOf } from "../../../src/compiler/tiles/operand-orders.js";
 import type { Node } from "../../../src/graph/node.js";
 import * as M from "../../../src/graph/primitives/movement.js";
 import { make, stored } from "../../support/nodes.js";
 
-const ordersOf = (a: Node, b: Node) => productOf([a, b], undefined, { note: () => {} }).orders;
+const ordersOf = (a: Node, b: Node) => productShapeOf([a, b], undefined, { note: () => {} }).orders;
 const turned = (node: Node) => make(M.permute, [node], { axes: [0, 2, 1] });
 const shaped = (node: Node, ...shape: number[]) => make(M.reshape, [node], { shape });
 
@@ -30,6 +30,6 @@ test("another rearrangement has a number, the same for the same one", () => {
 });
 
 test("without anything measured nobody looks", () => {
-  assert.equal(productOf([stored(1, 8, 8), stored(1, 8, 8)], undefined, {}).orders, undefined);
-  assert.equal(productOf([stored(1, 8, 8), stored(1, 8, 8)], undefined, { tuned: { x: "y" } }).orders, "nn");
+  assert.equal(productShapeOf([stored(1, 8, 8), stored(1, 8, 8)], undefined, {}).orders, undefined);
+  assert.equal(productShapeOf([stored(1, 8, 8), stored(1, 8, 8)], undefined, { tuned: { x: "y" } }).orders, "nn");
 });

@@ -1,7 +1,7 @@
 /** Products as users name them to be measured. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { productOf } from "../../../src/compiler/tiles/operand-orders.js";
+import { productShapeOf } from "../../../src/compiler/tiles/operand-orders.js";
 import { shapeClass } from "../../../src/compiler/tiles/product-shape.js";
 import { ArgumentError } from "../../../src/core/errors.js";
 import { parseProduct, plainProduct } from "../../../src/runtime/tuning/plain-product.js";
@@ -44,7 +44,7 @@ test("the product that is measured is of the class that was named", () => {
   ]) {
     const shape = parseProduct("tune", text);
     const { operands } = plainProduct(shape, nowhere);
-    const seen = productOf(operands, shape.precision, { note: () => {} });
+    const seen = productShapeOf(operands, shape.precision, { note: () => {} });
     assert.equal(shapeClass(seen), shapeClass(shape), text);
   }
 });

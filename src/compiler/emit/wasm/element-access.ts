@@ -4,10 +4,10 @@ import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { CombineOp, IRType } from "../../ir/ir.js";
 import { decodeBrain, decodeByte, decodeHalf, encodeBrain, encodeByte, encodeHalf, fourWords } from "./half.js";
-import { gathered, type LaneValue, laneOf, lanesOf, pairOf, single } from "./lane-values.js";
+import { gathered, type LaneValue, laneOf, pairOf, single, vectorOf } from "./lane-values.js";
 import { areAhead, areNeighbours } from "./rising.js";
 import { binary, loadElement, storeElement, wasmType } from "./scalars.js";
-import { LANES } from "./vector-plan.js";
+import { VECTOR_LANES } from "./vector-plan.js";
 
 interface Offset {
   readonly offset: number;
@@ -21,7 +21,8 @@ export interface ElementMemory {
   readonly isOfRows: boolean;
 }
 
-const bytesPerElement = ({ dtype, isOfRows }: ElementMemory): number => DTYPES[dtype].bytes * (isOfRows ? LANES : 1);
+const bytesPerElement = ({ dtype, isOfRows }: ElementMemory): number =>
+  DTYPES[dtype].bytes * (isOfRows ? VECTOR_LANES : 1);
 
 /** Whether four elements are one vector. */
 const isWord = ({ dtype }: ElementMemory): boolean => DTYPES[dtype].bytes === 4;
@@ -70,7 +71,8 @@ export function loadLanes(
   const addressIn = (lane: number) => start ?? addressOf(f, memory, indexIn(lane));
   const offsetIn = (lane: number) => offsetOf(memory, by + (areAhead(index) ? index.steps[lane] : 0));
   let value = f.v128.load32_zero(addressIn(0), offsetIn(0));
-  for (let lane = 1; lane < LANES; lane++) value = f.v128.load32_lane(addressIn(lane), value, lane, offsetIn(lane));
+  for (let lane = 1; lane < VECTOR_LANES; lane++)
+    value = f.v128.load32_lane(addressIn(lane), value, lane, offsetIn(lane));
   return { kind: "lanes", value };
 }
 
@@ -85,7 +87,7 @@ export function storeLanes(
   lane: number | null,
 ): void {
   if (memory.isOfRows) {
-    f.v128.store(addressOf(f, memory, single(index)), lanesOf(f, value, type), offsetOf(memory, by));
+    f.v128.store(addressOf(f, memory, single(index)), vectorOf(f, value, type), offsetOf(memory, by));
     return;
   }
   if (lane === null && areNeighbours(index) && memory.dtype === "f64") {
@@ -97,12 +99,12 @@ export function storeLanes(
   }
   if (lane === null && areNeighbours(index) && isNarrowFloat(memory.dtype)) {
     const to = addressOf(f, memory, index.value);
-    storeNarrow(f, memory.dtype, to, lanesOf(f, value, type), offsetOf(memory, by));
+    storeNarrow(f, memory.dtype, to, vectorOf(f, value, type), offsetOf(memory, by));
     return;
   }
   const isAll = lane === null && isWord(memory);
   if (isAll && areNeighbours(index)) {
-    f.v128.store(addressOf(f, memory, index.value), lanesOf(f, value, type), offsetOf(memory, by));
+    f.v128.store(addressOf(f, memory, index.value), vectorOf(f, value, type), offsetOf(memory, by));
   } else if (isAll && areAhead(index) && value.kind === "lanes" && type !== "bool") {
     const start = addressOf(f, memory, index.value);
     for (const each of [0, 1, 2, 3]) {

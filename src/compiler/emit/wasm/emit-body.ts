@@ -16,11 +16,11 @@ import {
   walkStatements,
 } from "../../ir/ir.js";
 import { addressOf, type ElementMemory, loadLanes, offsetOf, storeLanes, updateAtomically } from "./element-access.js";
-import { joined, type LaneValue, laneOf, lanesOf, pairOf, partsOf, single, vector } from "./lane-values.js";
+import { joined, type LaneValue, laneOf, pairOf, single, vector, vectorOf, wasmValuesOf } from "./lane-values.js";
 import { counted, rising } from "./rising.js";
 import { binary, scalar } from "./scalars.js";
 import { spreadValues, varyingValues } from "./varying-values.js";
-import { canTakeTurns, combiningOp, LANES, NARROW, TURNS, type VectorPlan } from "./vector-plan.js";
+import { canTakeTurns, combiningOp, NARROW, TURNS, VECTOR_LANES, type VectorPlan } from "./vector-plan.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
@@ -51,13 +51,13 @@ export class BodyEmitter {
   }
 
   rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4): void {
-    this.row = lanes === 1 ? { kind: "uniform", value: row } : counted(row as Value<"i32">, LANES);
+    this.row = lanes === 1 ? { kind: "uniform", value: row } : counted(row as Value<"i32">, VECTOR_LANES);
     this.statements(this.kernel.body);
   }
 
   /** Several groups of four rows, one after another. */
   rowsInTurns(row: Value<"i32">): void {
-    this.inTurns((turn) => this.rows(this.f.i32.add(row, turn * LANES), LANES));
+    this.inTurns((turn) => this.rows(this.f.i32.add(row, turn * VECTOR_LANES), VECTOR_LANES));
   }
 
   private statements(list: readonly Statement[]): void {
@@ -107,7 +107,7 @@ export class BodyEmitter {
   }
 
   private eachLane(gate: IRValue | null, write: (lane: number) => void): void {
-    for (let lane = 0; lane < LANES; lane++) {
+    for (let lane = 0; lane < VECTOR_LANES; lane++) {
       if (gate) this.f.if(laneOf(this.f, this.laneValue(gate), "bool", lane) as Value<"i32">, () => write(lane));
       else write(lane);
     }
@@ -130,7 +130,7 @@ export class BodyEmitter {
 
   private laneIndex(): LaneValue {
     const zero = this.f.i32.const(0);
-    return this.kernel.lanes === 1 ? { kind: "uniform", value: zero } : counted(zero, LANES);
+    return this.kernel.lanes === 1 ? { kind: "uniform", value: zero } : counted(zero, VECTOR_LANES);
   }
 
   private constant({ type, attribute }: IRValue): Value {
@@ -152,11 +152,13 @@ export class BodyEmitter {
     const initial = loop.accumulators.map(({ initial: given, value }) =>
       this.as(this.kindOf(value), this.laneValue(given), value.type),
     );
-    if (loop.isLaneLoop && loop.extent % LANES !== 0) {
-      throw new UnsupportedError(`${this.kernel.name}: ${loop.extent} rounds do not divide among ${LANES} lanes`);
+    if (loop.isLaneLoop && loop.extent % VECTOR_LANES !== 0) {
+      throw new UnsupportedError(
+        `${this.kernel.name}: ${loop.extent} rounds do not divide among ${VECTOR_LANES} lanes`,
+      );
     }
     const results = loop.isLaneLoop
-      ? this.rounds(loop, 0, loop.extent, LANES, initial, "rising")
+      ? this.rounds(loop, 0, loop.extent, VECTOR_LANES, initial, "rising")
       : this.rounds(loop, 0, loop.extent, 1, initial, "uniform");
     this.finish(loop, results);
   }
@@ -171,7 +173,7 @@ export class BodyEmitter {
   private as(kind: LaneValue["kind"], x: LaneValue, type: IRType): LaneValue {
     if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane)) };
     if (kind === "pair") return { kind, values: pairOf(this.f, x) };
-    return kind === "lanes" ? { kind, value: lanesOf(this.f, x, type) } : { kind: "uniform", value: single(x) };
+    return kind === "lanes" ? { kind, value: vectorOf(this.f, x, type) } : { kind: "uniform", value: single(x) };
   }
 
   private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
@@ -181,7 +183,7 @@ export class BodyEmitter {
       this.statements(statements);
       return values.flatMap((value, i) => {
         const { value: result } = results[i];
-        return partsOf(this.as(this.kindOf(result), this.laneValue(value), result.type));
+        return wasmValuesOf(this.as(this.kindOf(result), this.laneValue(value), result.type));
       });
     };
     if (whenFalse.length === 0 && results.length === 0) {
@@ -221,8 +223,8 @@ export class BodyEmitter {
     const { exit } = loop;
     const isUneven = exit !== null && ((this.row as LaneValue).kind === "rising" || this.varying.has(exit.id));
     const first = isUneven ? [f.i32x4.const([0, 0, 0, 0])] : [];
-    const results = f.fold(f.i32.const(from), to, step, [...initial.flatMap(partsOf), ...first], (i, state) => {
-      this.laneValues[loop.index.id] = index === "uniform" ? { kind: "uniform", value: i } : counted(i, LANES);
+    const results = f.fold(f.i32.const(from), to, step, [...initial.flatMap(wasmValuesOf), ...first], (i, state) => {
+      this.laneValues[loop.index.id] = index === "uniform" ? { kind: "uniform", value: i } : counted(i, VECTOR_LANES);
       const carried = joined(kinds, state);
       loop.accumulators.forEach(({ value }, k) => {
         this.laneValues[value.id] = carried[k];
@@ -230,7 +232,7 @@ export class BodyEmitter {
       this.statements(loop.body);
       const made = loop.accumulators.map(({ next }, k) => this.as(kinds[k], this.laneValue(next), next.type));
       if (exit && isUneven) return this.leaveOneByOne(loop, exit, state.at(-1) as Value<"v128">, carried, made);
-      const next = made.flatMap(partsOf);
+      const next = made.flatMap(wasmValuesOf);
       if (exit) f.if(single(this.laneValue(exit)) as Value<"i32">, () => f.break(...next));
       return next;
     });
@@ -252,7 +254,7 @@ export class BodyEmitter {
     });
     const next = accumulators.flatMap(({ value }, k) => {
       const choice: IRValue = { ...value, op: "select", args: [exit, value, value] };
-      return partsOf(
+      return wasmValuesOf(
         this.as(
           made[k].kind,
           vector(this.f, choice, [{ kind: "lanes", value: left }, carried[k], made[k]]),
@@ -260,22 +262,22 @@ export class BodyEmitter {
         ),
       );
     });
-    const leaving = f.v128.or(left, lanesOf(this.f, this.laneValue(exit), "bool"));
+    const leaving = f.v128.or(left, vectorOf(this.f, this.laneValue(exit), "bool"));
     f.if(f.i32x4.all_true(leaving), () => f.break(...next, leaving));
     return [...next, leaving];
   }
 
   /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */
   private vectorLoop(loop: Loop): void {
-    const whole = loop.extent - (loop.extent % LANES);
+    const whole = loop.extent - (loop.extent % VECTOR_LANES);
     const initial = loop.accumulators.map(({ initial: given, value: { type } }) =>
       this.as(type === "f64" ? "pair" : "lanes", this.laneValue(given), type),
     );
     const isNarrow = ({ kind }: LaneValue) => kind === "lanes";
-    const takesTurns = canTakeTurns(loop.body) && initial.every(isNarrow) && whole >= 4 * LANES * TURNS;
-    const taken = takesTurns ? whole - (whole % (LANES * TURNS)) : 0;
+    const takesTurns = canTakeTurns(loop.body) && initial.every(isNarrow) && whole >= 4 * VECTOR_LANES * TURNS;
+    const taken = takesTurns ? whole - (whole % (VECTOR_LANES * TURNS)) : 0;
     const begun = taken > 0 ? this.roundsInTurns(loop, taken, initial) : initial;
-    const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, LANES, begun, "rising");
+    const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, VECTOR_LANES, begun, "rising");
     const combined = vectors.map((x, k): LaneValue => {
       const accumulator = loop.accumulators[k];
       const op = combiningOp(accumulator) as CombineOp;
@@ -291,15 +293,15 @@ export class BodyEmitter {
   private roundsInTurns(loop: Loop, to: number, initial: readonly LaneValue[]): LaneValue[] {
     const { f } = this;
     const count = initial.length;
-    const state = Array.from({ length: TURNS }, () => initial.flatMap(partsOf)).flat();
-    const sums = f.fold(f.i32.const(0), to, LANES * TURNS, state, (i, carried) =>
+    const state = Array.from({ length: TURNS }, () => initial.flatMap(wasmValuesOf)).flat();
+    const sums = f.fold(f.i32.const(0), to, VECTOR_LANES * TURNS, state, (i, carried) =>
       this.inTurns((turn) => {
-        this.laneValues[loop.index.id] = counted(f.i32.add(i, turn * LANES), LANES);
+        this.laneValues[loop.index.id] = counted(f.i32.add(i, turn * VECTOR_LANES), VECTOR_LANES);
         loop.accumulators.forEach(({ value }, k) => {
           this.laneValues[value.id] = { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> };
         });
         this.statements(loop.body);
-        return loop.accumulators.map(({ next }) => lanesOf(this.f, this.laneValue(next), next.type));
+        return loop.accumulators.map(({ next }) => vectorOf(this.f, this.laneValue(next), next.type));
       }).flat(),
     );
     return loop.accumulators.map(({ value, next }, k) => {
@@ -364,9 +366,9 @@ export class BodyEmitter {
     const { f } = this;
     if (x.kind === "uniform") return x;
     if ("values" in x) throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
-    const words = f.i32x4.mul(lanesOf(this.f, from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
+    const words = f.i32x4.mul(vectorOf(this.f, from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
     const bytes = f.i32x4.add(words, f.i32x4.splat(f.i32.const(0x03020100)));
-    return { kind: "lanes", value: f.i8x16.swizzle(lanesOf(this.f, x, type), bytes) };
+    return { kind: "lanes", value: f.i8x16.swizzle(vectorOf(this.f, x, type), bytes) };
   }
 
   private memoryOf(from: "buffer" | "array", slot: number): ElementMemory {

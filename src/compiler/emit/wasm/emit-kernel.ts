@@ -19,7 +19,7 @@ import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import { type Kernel, MAX_I32 } from "../../ir/ir.js";
 import { BodyEmitter } from "./emit-body.js";
-import { canTakeTurns, LANES, planVectors, TURNS, type VectorPlan } from "./vector-plan.js";
+import { canTakeTurns, planVectors, TURNS, VECTOR_LANES, type VectorPlan } from "./vector-plan.js";
 
 /** A cache line: the header of a slot, and the alignment of arrays. */
 const LINE = 64;
@@ -27,7 +27,7 @@ const LINE = 64;
 /** The offsets of a kernel's arrays in a slot, and the bytes of the slot; 0 where there are no arrays. */
 function layOut({ arrays }: Kernel, plan: VectorPlan): { readonly starts: readonly number[]; readonly bytes: number } {
   let bytes = arrays.length > 0 ? LINE : 0;
-  const rows = plan.isRowVector ? LANES : 1;
+  const rows = plan.isRowVector ? VECTOR_LANES : 1;
   const starts = arrays.map(({ type, size }) => {
     const start = bytes;
     bytes += Math.ceil((rows * size * DTYPES[type].bytes) / LINE) * LINE;
@@ -46,8 +46,10 @@ export const rowsPerCount = ({ rows }: Pick<Kernel, "rows">): number => (rows > 
 
 /** `relaxedSimd`: the engine has it, for multiply-adds that round once. */
 export function emitWasm(kernel: Kernel, relaxedSimd = false): Uint8Array {
-  if (kernel.lanes !== 1 && kernel.lanes !== LANES) {
-    throw new UnsupportedError(`${kernel.name}: ${kernel.lanes} lanes share a row; on the CPU it is 1 or ${LANES}`);
+  if (kernel.lanes !== 1 && kernel.lanes !== VECTOR_LANES) {
+    throw new UnsupportedError(
+      `${kernel.name}: ${kernel.lanes} lanes share a row; on the CPU it is 1 or ${VECTOR_LANES}`,
+    );
   }
   if (kernel.lanes > 1 && kernel.arrays.some(({ isPrivate }) => isPrivate)) {
     throw new UnsupportedError(`${kernel.name}: private arrays of several lanes; on the CPU lanes share all`);
@@ -72,21 +74,21 @@ export function emitWasm(kernel: Kernel, relaxedSimd = false): Uint8Array {
         });
       } else if (plan.isRowVector) {
         // Vectors begin at multiples of their length. The rows before and after them are computed by the same code.
-        const next = f.i32.and(f.i32.add(start, LANES - 1), -LANES);
+        const next = f.i32.and(f.i32.add(start, VECTOR_LANES - 1), -VECTOR_LANES);
         const first = f.select(f.i32.lt_u(next, end), next, end);
         const count = f.i32.sub(end, first);
         const endOf = (step: number) => f.i32.add(first, f.i32.and(count, -step));
-        const whole = endOf(LANES);
+        const whole = endOf(VECTOR_LANES);
         f.for(0, 2, 1, (isAfter) => {
           const [from, to] = [f.select(isAfter, whole, start), f.select(isAfter, end, first)];
           f.for(from, to, 1, (row) => newBody().rows(row, 1));
           f.if(f.i32.eqz(isAfter), () => {
             let done = first;
             if (canTakeTurns(kernel.body)) {
-              done = endOf(LANES * TURNS);
-              f.for(first, done, LANES * TURNS, (row) => newBody().rowsInTurns(row));
+              done = endOf(VECTOR_LANES * TURNS);
+              f.for(first, done, VECTOR_LANES * TURNS, (row) => newBody().rowsInTurns(row));
             }
-            f.for(done, whole, LANES, (row) => newBody().rows(row, LANES));
+            f.for(done, whole, VECTOR_LANES, (row) => newBody().rows(row, VECTOR_LANES));
           });
         });
       } else f.for(start, end, 1, (row) => newBody().rows(row, 1));

@@ -4,10 +4,10 @@ import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { IRType, Value as IRValue } from "../../ir/ir.js";
 import { multiplyAdd } from "./multiply-add.js";
-import { inPairs, isForPairs } from "./pairs.js";
+import { isForPairs, pairedValue } from "./pairs.js";
 import type { Rising } from "./rising.js";
 import { isUnsigned, scalar } from "./scalars.js";
-import { LANES, NARROW } from "./vector-plan.js";
+import { NARROW, VECTOR_LANES } from "./vector-plan.js";
 
 /**
  * A value of four lanes: the same in all lanes, differing from lane to lane by constants, four values in a vector, four f64
@@ -21,12 +21,12 @@ export type LaneValue =
   | { readonly kind: "each"; readonly values: readonly Value[] };
 
 /** The WebAssembly values that a lane value consists of. */
-export const partsOf = (x: LaneValue): readonly Value[] => ("values" in x ? x.values : [x.value]);
+export const wasmValuesOf = (x: LaneValue): readonly Value[] => ("values" in x ? x.values : [x.value]);
 
 export function joined(kinds: readonly LaneValue["kind"][], values: readonly Value[]): LaneValue[] {
   let at = 0;
   return kinds.map((kind) => {
-    const count = kind === "each" ? LANES : kind === "pair" ? 2 : 1;
+    const count = kind === "each" ? VECTOR_LANES : kind === "pair" ? 2 : 1;
     at += count;
     if (count === 1) return { kind, value: values[at - 1] } as LaneValue;
     return { kind, values: values.slice(at - count, at) } as unknown as LaneValue;
@@ -41,7 +41,7 @@ export function single(x: LaneValue): Value {
 }
 
 /** A lane value as a vector. Bools are masks: all bits or none. */
-export function lanesOf(f: FunctionBuilder, x: LaneValue, type: IRType): Value<"v128"> {
+export function vectorOf(f: FunctionBuilder, x: LaneValue, type: IRType): Value<"v128"> {
   if (x.kind === "lanes") return x.value;
   if ("values" in x || !NARROW.has(type)) {
     throw new UnsupportedError(`emitWasm: ${type} in vectors of four on the CPU`);
@@ -81,7 +81,7 @@ export function gathered(f: FunctionBuilder, type: IRType, part: (lane: number) 
   if (!NARROW.has(type)) return { kind: "each", values: [0, 1, 2, 3].map(part) };
   let vector: Value<"v128"> =
     type === "f32" ? f.f32x4.splat(part(0) as Value<"f32">) : f.i32x4.splat(asMask(f, part(0), type));
-  for (let lane = 1; lane < LANES; lane++) {
+  for (let lane = 1; lane < VECTOR_LANES; lane++) {
     vector =
       type === "f32"
         ? f.f32x4.replace_lane(vector, part(lane) as Value<"f32">, lane)
@@ -115,9 +115,9 @@ const COMPARISONS: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>(["eq", "n
 export function vector(f: FunctionBuilder, value: IRValue, operands: readonly LaneValue[]): LaneValue {
   const { type, args } = value;
   if (isForPairs(value)) {
-    const made = inPairs(f, value, {
+    const made = pairedValue(f, value, {
       pair: (i) => pairOf(f, operands[i]),
-      lanes: (i) => lanesOf(f, operands[i], args[i].type),
+      lanes: (i) => vectorOf(f, operands[i], args[i].type),
       uniform: (i) => (operands[i].kind === "uniform" ? (single(operands[i]) as Value<"i32">) : null),
     });
     return "length" in made ? { kind: "pair", values: made } : { kind: "lanes", value: made };
@@ -133,7 +133,7 @@ export function vector(f: FunctionBuilder, value: IRValue, operands: readonly La
 function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneValue[]): Value | null {
   const { op, type, args } = value;
   const from = args[0].type;
-  const lane = (i: number) => lanesOf(f, operands[i], args[i].type);
+  const lane = (i: number) => vectorOf(f, operands[i], args[i].type);
   const lanes = () => (args.length === 1 ? [lane(0)] : [lane(0), lane(1)]);
   const shape = shapeOf(from);
   if (SHAPED.has(op)) return f.opOf(shape, op, "", lanes());

@@ -63,7 +63,7 @@ const LOWER_HALVES = words(0, 1, 4, 5);
 const UPPER_HALF = words(2, 3, 2, 3);
 
 /** Four values: f64 as a pair, others as a vector of 32 bits each, bools as masks. */
-export function inPairs(f: FunctionBuilder, value: IRValue, operands: PairOperands): Pair | Value<"v128"> {
+export function pairedValue(f: FunctionBuilder, value: IRValue, operands: PairOperands): Pair | Value<"v128"> {
   const { op, type, args } = value;
   const shuffled = (a: Value<"v128">, b: Value<"v128">, bytes: readonly number[]) => f.i8x16.shuffle(a, b, bytes);
   if (COMPARISONS.has(op)) {

@@ -3,7 +3,16 @@ import type { DType } from "../../../core/dtype.js";
 import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
-import type { BinaryOp, CompareOp, IRType, Value as IRValue, UnaryOp } from "../../ir/ir.js";
+import {
+  type BinaryOp,
+  type CompareOp,
+  type IRType,
+  type Value as IRValue,
+  isBinaryOp,
+  isCompareOp,
+  isUnaryOp,
+  type UnaryOp,
+} from "../../ir/ir.js";
 import { decodeBrain, decodeByte, decodeHalf, encodeBrain, encodeByte, encodeHalf, oneWord } from "./half.js";
 
 export const wasmType = {
@@ -115,7 +124,11 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
   const b = operands[1];
   const c = operands[2];
   const from = value.args[0].type;
-  switch (value.op) {
+  const { op } = value;
+  if (isBinaryOp(op)) return binary(f, op, value.type, a, b);
+  if (isCompareOp(op)) return compare(f, op, from, a, b);
+  if (isUnaryOp(op)) return unary(f, op, value.type, a);
+  switch (op) {
     case "select":
       return f.select(a as Value<"i32">, b, c);
     case "mulAdd":
@@ -136,37 +149,6 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
       return value.attribute === 8 ? f.i32.extend8_s(a as Value<"i32">) : f.i32.extend16_s(a as Value<"i32">);
     case "combineLanes":
       return a;
-    case "eq":
-    case "ne":
-    case "lt":
-    case "le":
-    case "gt":
-    case "ge":
-      return compare(f, value.op, from, a, b);
-    case "neg":
-    case "abs":
-    case "floor":
-    case "ceil":
-    case "trunc":
-    case "roundEven":
-    case "sqrt":
-    case "not":
-    case "popCount":
-      return unary(f, value.op, value.type, a);
-    case "add":
-    case "sub":
-    case "mul":
-    case "div":
-    case "idiv":
-    case "irem":
-    case "min":
-    case "max":
-    case "and":
-    case "or":
-    case "xor":
-    case "shl":
-    case "shr":
-      return binary(f, value.op, value.type, a, b);
     case "constant":
     case "row":
     case "lane":
@@ -179,7 +161,7 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
     case "packHalves":
     case "exp2":
     case "anyLane":
-      throw new Error(`emitWasm: ${value.op} is not computed`);
+      throw new Error(`emitWasm: ${op} is not computed`);
   }
 }
 

@@ -18,7 +18,7 @@ type StoreStatement = Extract<Statement, { kind: "store" }>;
 type ReadStatement = Extract<Statement, { kind: "read" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
 
-export const LANES = 4;
+export const VECTOR_LANES = 4;
 
 export interface VectorPlan {
   /** Four rows at once. */
@@ -111,7 +111,7 @@ export function planVectors(kernel: Kernel): VectorPlan {
     kernel.arrays.every(({ type }) => areVector(type));
   const rowCount = sideBySide(row, loads);
   const innermost = loops.filter((loop) => loop.body.every((statement) => statement.kind !== "loop"));
-  const chosen = innermost.filter((loop) => loop.extent >= 2 * LANES && isVectorizable(loop));
+  const chosen = innermost.filter((loop) => loop.extent >= 2 * VECTOR_LANES && isVectorizable(loop));
   const loopCount = chosen.reduce((sum, loop) => sum + sideBySide(loop.index, loads), 0);
   if (isStoredByRow && rowCount >= loopCount) return { isRowVector: true, loops: new Set() };
   return { isRowVector: false, loops: new Set(chosen) };
@@ -119,7 +119,7 @@ export function planVectors(kernel: Kernel): VectorPlan {
 
 /** A loop of pure values, reads and plain writes, between whatever else: the kernels of chains are full of them. */
 const isByItself = (loop: Loop): boolean =>
-  loop.extent >= 2 * LANES &&
+  loop.extent >= 2 * VECTOR_LANES &&
   loop.exit === null &&
   loop.body.every(
     (s) => s.kind === "let" || s.kind === "read" || ((s.kind === "write" || s.kind === "store") && !s.gate),
@@ -194,8 +194,8 @@ function isApart(read: IRValue, written: IRValue): boolean {
   const divisor = (a: number, b: number): number => (b === 0 ? Math.abs(a) : divisor(b, a % b));
   const step = [...factors.values()].reduce(divisor, 0);
   const distance = step === 0 ? constant : ((constant % step) + step) % step;
-  if (step === 0) return distance <= 0 || distance >= LANES;
-  return step >= LANES && (distance === 0 || (distance >= LANES && distance <= step));
+  if (step === 0) return distance <= 0 || distance >= VECTOR_LANES;
+  return step >= VECTOR_LANES && (distance === 0 || (distance >= VECTOR_LANES && distance <= step));
 }
 
 function isVectorizable(loop: Loop): boolean {

@@ -7,7 +7,7 @@ import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { MatrixAttentionTile } from "../../target/tile-profile.js";
 import { scoresOf, tileStart } from "./matrix-forward.js";
 import { MatrixTiles, matrixDemands } from "./matrix-tiles.js";
-import { narrowPair, powerOfTwo, weightPair } from "./narrow-weights.js";
+import { narrowPair, narrowPowerOfTwo, weightPair } from "./narrow-weights.js";
 import { type AttentionProblem, declareInputs, declareRest, Visibility } from "./problem.js";
 import { laneRows } from "./row-results.js";
 import { firstRowOf, keyHeadOf, mostColumns, overHeads, placeOf, walkOver } from "./walk.js";
@@ -16,7 +16,7 @@ import { firstRowOf, keyHeadOf, mostColumns, overHeads, placeOf, walkOver } from
 function weigh(k: KernelBuilder, score: Value, log: Value, product: Value, delta: Value) {
   const isUnseen = k.compare("eq", score, k.constant("f32", -Infinity));
   // A query that sees no key has a logarithm of -inf, too: the difference is NaN.
-  const weight = k.select(isUnseen, k.constant("f32", 0), powerOfTwo(k, k.binary("sub", score, log)));
+  const weight = k.select(isUnseen, k.constant("f32", 0), narrowPowerOfTwo(k, k.binary("sub", score, log)));
   return { weight, ofScore: k.binary("mul", weight, k.binary("sub", product, delta)) };
 }
 

@@ -64,12 +64,7 @@ export function matrixForwardKernel(
     const scores = heldScores(k, tiles, tile, lanes, visibility, { rowAt, first, firstKey });
     const before = { largest: carried.slice(0, size), totals: carried.slice(size, 2 * size) };
     const { largest, totals: scaled } = raiseLargest(k, lanes, scores, before, sums);
-    const weights = scores.map((fragment) =>
-      fragment.map((x, at) => k.exp2(k.binary("sub", x, largest[lanes.rowOf(at)]))),
-    );
-    const totals = overElements(lanes, weights).map((own, row) =>
-      own.reduce((sum, weight) => k.binary("add", sum, weight), scaled[row]),
-    );
+    const { weights, totals } = weighted(k, lanes, scores, largest, scaled);
     putWeights(k, tiles, tile, lanes, weights);
     k.barrier("subgroup");
     tiles.addWeighted(0, sums, value);
@@ -77,17 +72,50 @@ export function matrixForwardKernel(
   });
   const largest = state.slice(0, size);
   const totals = lanes.overRows("add", state.slice(size, 2 * size));
+  const rowsAt = (places: readonly Value[]) => laneRows(k, places, start, queries);
   storeHeld(k, sums, lanes, inverses(k, settings, totals, params.emptyRow), {
-    ...{ buffer: out, width, columns: tile.fragment.columns, rows: laneRows(k, rowAt, start, queries) },
+    ...{ buffer: out, width, columns: tile.fragment.columns, rows: rowsAt(rowAt) },
   });
-  const [highest, sum] = [lanes.storedRows(largest), lanes.storedRows(totals)];
-  const ownRows = highest.map(({ row }) => k.binary("add", own, row));
-  storeLogs(k, settings, logs, laneRows(k, ownRows, start, queries), {
+  const ownRows = (rows: readonly Value[]) => rowsAt(rows.map((row) => k.binary("add", own, row)));
+  storeLogsOf(k, settings, lanes, logs, { largest, totals, rowsAt: ownRows });
+  return k.finish();
+}
+
+/** The weights of scores relative to the largest of their rows, and the totals of rows with them. */
+function weighted(
+  k: KernelBuilder,
+  lanes: FragmentLanes,
+  scores: readonly (readonly Value[])[],
+  largest: readonly Value[],
+  before: readonly Value[],
+): { readonly weights: Value[][]; readonly totals: Value[] } {
+  const weights = scores.map((fragment) =>
+    fragment.map((x, at) => k.exp2(k.binary("sub", x, largest[lanes.rowOf(at)]))),
+  );
+  const totals = overElements(lanes, weights).map((own, row) =>
+    own.reduce((sum, weight) => k.binary("add", sum, weight), before[row]),
+  );
+  return { weights, totals };
+}
+
+/** Stores log Σ exp of each row. `rowsAt`: the rows of the tensor that rows of a subgroup's tile are. */
+function storeLogsOf(
+  k: KernelBuilder,
+  settings: ElementSettings,
+  lanes: FragmentLanes,
+  logs: number,
+  state: {
+    readonly largest: readonly Value[];
+    readonly totals: readonly Value[];
+    rowsAt(rows: readonly Value[]): ReturnType<typeof laneRows>;
+  },
+): void {
+  const [highest, sum] = [lanes.storedRows(state.largest), lanes.storedRows(state.totals)];
+  storeLogs(k, settings, logs, state.rowsAt(highest.map(({ row }) => row)), {
     largest: highest.map(({ value: x }) => k.binary("mul", x, k.constant("f32", Math.LN2))),
     totals: sum.map(({ value: x }) => x),
     isOne: lanes.isFirst ?? k.constant("bool", true),
   });
-  return k.finish();
 }
 
 /** The first column of the tile that a column is in. */

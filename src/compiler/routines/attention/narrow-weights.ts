@@ -12,7 +12,7 @@ const MAGIC = 1.5 * 2 ** 23;
 const LEAST = -126;
 
 /** 2^x for x of at most 127: 0 below 2^-126, NaN for NaN. The error is a hundredth of what rounding to f16 adds. */
-export function powerOfTwo(k: KernelBuilder, x: Value): Value {
+export function narrowPowerOfTwo(k: KernelBuilder, x: Value): Value {
   const f = (value: number) => k.constant("f32", value);
   const shifted = k.binary("add", x, f(MAGIC));
   const fraction = k.binary("sub", x, k.binary("sub", shifted, f(MAGIC)));

@@ -263,30 +263,10 @@ export class PipelineCompiler {
     noteMade: () => void,
   ): PendingPipeline {
     const { calls, device, cache } = this;
-    const arena = new Arena(4096 + 4 * entry.length + 64 * specialization.size);
-    const out = addressOf(8);
-    const code = addressOf(words.byteLength);
-    code.u8.set(new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
-    const moduleInfo = arena.pack(L.VkShaderModuleCreateInfo, { codeSize: words.byteLength, pCode: code.address });
-    check("vkCreateShaderModule", calls.vkCreateShaderModule(device, moduleInfo, 0, out.address));
-    const shader = handleAt(out.view, 0);
-    const required =
-      subgroupSize === undefined
-        ? 0
-        : arena.pack(L.VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, { requiredSubgroupSize: subgroupSize });
-    const info = arena.pack(L.VkComputePipelineCreateInfo, {
-      flags: this.hasStatistics ? CAPTURE_STATISTICS : 0,
-      stageSType: 18,
-      stageNext: required,
-      stage: ShaderStageCompute,
-      module: shader,
-      pName: arena.cString(entry),
-      pSpecializationInfo: packSpecialization(arena, module.specConstants, specialization),
-      layout,
-      basePipelineIndex: -1,
-    });
+    const given = this.describe(words, entry, module, specialization, layout, subgroupSize);
+    const { info, out, shader } = given;
     // The driver reads and writes this memory by address until the pipeline is made.
-    const inUse: unknown[] = [arena, code, out];
+    const inUse: unknown[] = [given];
     const done = () => {
       calls.vkDestroyShaderModule(device, shader, 0);
       inUse.length = 0;
@@ -318,6 +298,41 @@ export class PipelineCompiler {
     } finally {
       done();
     }
+  }
+
+  /** The description of a pipeline in memory, its shader module, and room for its handle. */
+  private describe(
+    words: Uint32Array,
+    entry: string,
+    module: ModuleInterface,
+    specialization: ReadonlyMap<number, SpecializationValue>,
+    layout: Handle,
+    subgroupSize: number | undefined,
+  ) {
+    const { calls, device } = this;
+    const arena = new Arena(4096 + 4 * entry.length + 64 * specialization.size);
+    const out = addressOf(8);
+    const code = addressOf(words.byteLength);
+    code.u8.set(new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
+    const moduleInfo = arena.pack(L.VkShaderModuleCreateInfo, { codeSize: words.byteLength, pCode: code.address });
+    check("vkCreateShaderModule", calls.vkCreateShaderModule(device, moduleInfo, 0, out.address));
+    const shader = handleAt(out.view, 0);
+    const required =
+      subgroupSize === undefined
+        ? 0
+        : arena.pack(L.VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, { requiredSubgroupSize: subgroupSize });
+    const info = arena.pack(L.VkComputePipelineCreateInfo, {
+      flags: this.hasStatistics ? CAPTURE_STATISTICS : 0,
+      stageSType: 18,
+      stageNext: required,
+      stage: ShaderStageCompute,
+      module: shader,
+      pName: arena.cString(entry),
+      pSpecializationInfo: packSpecialization(arena, module.specConstants, specialization),
+      layout,
+      basePipelineIndex: -1,
+    });
+    return { info, out, shader, arena, code };
   }
 }
 

@@ -1,13 +1,17 @@
 /** Weights in f16 and bf16: powers of two against Math, pairs against rounding by the definition. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { narrowPair, powerOfTwo, weightPair } from "../../../../src/compiler/routines/attention/narrow-weights.js";
+import {
+  narrowPair,
+  narrowPowerOfTwo,
+  weightPair,
+} from "../../../../src/compiler/routines/attention/narrow-weights.js";
 import { dataOf, encodeValues } from "../../../../src/core/storage.js";
 import { laneValues } from "../../../support/lane-values.js";
 
 function powersOf(values: readonly number[]): number[] {
   return laneValues({ lanes: values.length, inputs: [{ dtype: "f32", values }] }, (k) => [
-    powerOfTwo(k, k.load(0, k.lane, "f32")),
+    narrowPowerOfTwo(k, k.load(0, k.lane, "f32")),
   ])[0]!;
 }
 
