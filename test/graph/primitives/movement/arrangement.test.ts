@@ -1,43 +1,19 @@
-/** Movements: which element goes where, by index arithmetic written out here; derivatives and batches. */
+/** Rearranged elements: which goes where, their places in memory, and shapes that do not fit. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import { ShapeError } from "../../../src/core/errors.js";
-import type { Node } from "../../../src/graph/node.js";
-import type { MovementPrimitive, Params } from "../../../src/graph/primitive.js";
-import * as M from "../../../src/graph/primitives/movement.js";
-import { g } from "../../../src/graph/vocabulary.js";
-import {
-  checkBatches,
-  checkDerivatives,
-  fixed,
-  given,
-  type Input,
-  input,
-  numbers,
-  valuesOf,
-} from "../../support/node-rules.js";
-import { make, stored } from "../../support/nodes.js";
-import { indicesOf, read } from "../../support/tensors.js";
-
-interface Case {
-  readonly primitive: MovementPrimitive;
-  readonly params: Params;
-  readonly inputs: readonly Input[];
-  readonly shape: readonly number[];
-  /** The element of the result at an index. */
-  readonly at: (
-    index: readonly number[],
-    x: (...index: number[]) => number,
-    second: (...index: number[]) => number,
-  ) => number;
-}
+import { test } from "node:test";
+import { ShapeError } from "../../../../src/core/errors.js";
+import type { Node } from "../../../../src/graph/node.js";
+import type { MovementPrimitive, Params } from "../../../../src/graph/primitive.js";
+import * as M from "../../../../src/graph/primitives/movement/arrangement.js";
+import { input } from "../../../support/node-rules.js";
+import { make, stored } from "../../../support/nodes.js";
+import { testCases } from "./movement-rules.js";
 
 const x23 = input([2, 3]);
 const x45 = input([4, 5]);
 const mod = (a: number, n: number) => ((a % n) + n) % n;
-const clamp = (a: number, n: number) => Math.min(Math.max(a, 0), n - 1);
 
-const CASES: Readonly<Record<string, Case>> = {
+testCases({
   reshape: {
     primitive: M.reshape,
     params: { shape: [3, 2] },
@@ -94,20 +70,6 @@ const CASES: Readonly<Record<string, Case>> = {
     shape: [2, 5],
     at: ([i, j], x, y) => (j! < 3 ? x(i!, j!) : y(i!, j! - 3)),
   },
-  take: {
-    primitive: M.take,
-    params: { axis: 1 },
-    inputs: [x45, fixed([2, 2], [4, 0, -3, 9])],
-    shape: [4, 2, 2],
-    at: ([i, j, k], x, p) => x(i!, clamp(p(j!, k!), 5)),
-  },
-  takeAlongAxis: {
-    primitive: M.takeAlongAxis,
-    params: { axis: 0 },
-    inputs: [x45, fixed([2, 5], [0, 1, 2, 3, 3, 9, -2, 1, 1, 0])],
-    shape: [2, 5],
-    at: ([i, j], x, p) => x(clamp(p(i!, j!), 4), j!),
-  },
   window: {
     primitive: M.window,
     params: { axes: [1], size: [2], stride: [1], dilation: [2] },
@@ -129,42 +91,6 @@ const CASES: Readonly<Record<string, Case>> = {
     shape: [5, 7],
     at: ([i, j], x) => x(mod(i! - 3, 2), mod(j! + 4, 3)),
   },
-  gather: {
-    primitive: M.gather,
-    params: { axes: [0, 2], at: 1 },
-    inputs: [input([3, 2, 4]), fixed([3], [2, 0, 7]), fixed([3], [1, -1, 3])],
-    shape: [2, 3],
-    at: ([i, j], x) => x([2, 0, 2][j!]!, i!, [1, 0, 3][j!]!),
-  },
-  stored: { primitive: M.stored, params: {}, inputs: [x23], shape: [2, 3], at: ([i, j], x) => x(i!, j!) },
-};
-
-for (const [title, { primitive, params, inputs, shape, at }] of Object.entries(CASES)) {
-  describe(title, () => {
-    const f = (...nodes: Node[]) => g.move(primitive, nodes, params);
-    test("has its shape and its elements", () => {
-      assert.deepEqual(f(...inputs.map(given)).shape, shape);
-      const reader =
-        (i: number) =>
-        (...index: number[]) =>
-          read(inputs[i] as { shape: number[]; values: number[] }, index);
-      const want = indicesOf(shape).map((index) => at(index, reader(0), reader(1)));
-      assert.deepEqual(valuesOf(f, inputs)[0], want);
-    });
-    test("derivatives", () => checkDerivatives(f, inputs));
-    test("batches", () => checkBatches(f, inputs));
-  });
-}
-
-test("a stopped tensor has its value and no derivative", () => {
-  const x = given(x23);
-  const y = g.move(M.stopped, [x], {});
-  assert.deepEqual(numbers(y), x23.values);
-  const both = g.add(y, x);
-  const [t] = g.pushForward([y], [x], [given(input([2, 3], new Array(6).fill(1)))]);
-  assert.equal(t, null);
-  const [ct] = g.pullBack([both], [given(input([2, 3], new Array(6).fill(1)))], [x]);
-  assert.deepEqual(numbers(ct!), new Array(6).fill(1));
 });
 
 test("what lies side by side in memory, and from where on", () => {
@@ -190,10 +116,7 @@ test("shapes that do not fit are refused, and say by how much", () => {
     [M.slice, [x], { start: [1, 0], step: [-1, 1], shape: [3, 5] }, /elements 1 to -1 of axis 0/],
     [M.pad, [x], { low: [-3, 0], high: [-2, 0], interior: [0, 0], value: 0 }, /would have the shape \[-1,5\]/],
     [M.concat, [x, stored(4, 6)], { axis: 0 }, /differ off axis 0/],
-    [M.take, [stored(0, 5), x], { axis: 0 }, /no elements to take/],
-    [M.takeAlongAxis, [x, stored(4, 4)], { axis: 0 }, /positions of \[4,4\]/],
     [M.wrap, [stored(0)], { start: [0], shape: [3] }, /nothing to fill/],
-    [M.gather, [stored(0, 5), stored(2)], { axes: [0], at: 0 }, /no elements along axes \[0\]/],
   ];
   for (const [primitive, inputs, params, message] of refused) {
     assert.throws(
