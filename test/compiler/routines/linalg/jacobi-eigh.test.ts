@@ -8,6 +8,7 @@ import {
   adjoint,
   assertNear,
   bytesFor,
+  type C,
   decoded,
   diagonal,
   encoded,
@@ -68,6 +69,17 @@ test("equal values, zeros, and matrices that are diagonal already", () => {
     const [equal, given, none, joined] = check(KINDS.f64, matrices, profile);
     assert.deepEqual([equal, given, none], [[1, 1, 1, 1, 1], [-1, 0, 2, 3, 3], [0, 0, 0, 0, 0]]); // biome-ignore format: one line
     assert.ok(Math.abs(joined![4]! - 5) < 1e-14);
+  }
+});
+
+test("what is lost in rounding is not rotated: the vectors are exactly those of the diagonal", () => {
+  const a: Matrix = diagonal([1, 2, 3, 4, 5, 6]).map((row, i) =>
+    row.map((x, j): C => (i === j ? x : [1e-19 / (1 + Math.abs(i - j)), 0])),
+  );
+  for (const profile of [PROFILES["a CPU"]!, gpuOf(8), gpuOf(32)]) {
+    const plan = jacobiEighRoutine(routineNode("jacobiEigh", KINDS.f64, [[1, 6, 6]]), profile, settings);
+    const [, vectors] = interpretRoutine(plan, [encoded([a], KINDS.f64)], [48, 288]);
+    assert.deepEqual(decoded(vectors!, KINDS.f64, 6, 6)[0], identity(6));
   }
 });
 
