@@ -13,6 +13,7 @@ export interface TensorSpec {
   readonly dtype?: DType;
 }
 
+/** Inputs of a model, or their shapes. */
 export type InputSpec = Tensor | ShapeSpec | TensorSpec | readonly InputSpec[] | { readonly [name: string]: InputSpec };
 
 /** Inputs of these shapes. They are never computed, so that their size costs nothing. */

@@ -28,6 +28,7 @@ export interface ApplyOptions {
 
 /** A function that sees a layer's output; what it returns, if anything, takes the output's place. */
 export type Hook = (output: unknown, path: string, kind: string) => unknown;
+/** Hooks by the paths of layers. */
 export type Hooks = Readonly<Record<string, Hook>>;
 
 /** Any layer, whatever it takes and gives. */
@@ -53,6 +54,7 @@ interface Modifiers {
 
 const PLAIN: Modifiers = { name: null, policy: {}, isFrozen: null };
 
+/** A layer or a model: what it computes, from which parameters. `layer`, `sequential` and `block` make one. */
 export class Layer<In = Tensor, Out = Tensor> {
   readonly kind: string;
   readonly options: Readonly<Record<string, unknown>>;

@@ -2,6 +2,7 @@
 import { type DType, isFloat } from "../../core/dtype.js";
 import type { Tensor } from "../../tensor/index.js";
 
+/** Dtypes of a layer, for `withDTypes`. */
 export interface Policy {
   /** The dtype that parameters are made and trained in. */
   readonly parameters: DType;

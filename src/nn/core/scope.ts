@@ -167,7 +167,7 @@ export class Scope {
 }
 
 /** A 32-bit number for a path, by FNV-1a and a final mix: neighbours in the alphabet get unrelated keys. */
-export function hashOf(text: string): number {
+function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

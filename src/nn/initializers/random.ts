@@ -81,11 +81,17 @@ function spread(distribution: string, deviation: number, key: Key, shape: Shape,
   }
 }
 
+/** Truncated normal of variance 1 / fanIn (LeCun et al. 1998). */
 export const lecunNormal = varianceScaling({ scale: 1, mode: "fanIn", distribution: "truncatedNormal" });
+/** Uniform of variance 1 / fanIn (LeCun et al. 1998). */
 export const lecunUniform = varianceScaling({ scale: 1, mode: "fanIn", distribution: "uniform" });
+/** Truncated normal of variance 2 / (fanIn + fanOut) (Glorot & Bengio 2010). */
 export const glorotNormal = varianceScaling({ scale: 1, mode: "fanAverage", distribution: "truncatedNormal" });
+/** Uniform of variance 2 / (fanIn + fanOut) (Glorot & Bengio 2010). */
 export const glorotUniform = varianceScaling({ scale: 1, mode: "fanAverage", distribution: "uniform" });
+/** Truncated normal of variance 2 / fanIn, for layers that relu follows (He et al. 2015). */
 export const heNormal = varianceScaling({ scale: 2, mode: "fanIn", distribution: "truncatedNormal" });
+/** Uniform of variance 2 / fanIn, for layers that relu follows (He et al. 2015). */
 export const heUniform = varianceScaling({ scale: 2, mode: "fanIn", distribution: "uniform" });
 
 /** A matrix with orthonormal columns or rows, whichever are fewer: the last axis against all others, times `gain`. */

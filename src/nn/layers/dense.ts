@@ -8,6 +8,7 @@ import { type Layer, layer } from "../core/layer.js";
 import { zeros } from "../initializers/constants.js";
 import { glorotUniform } from "../initializers/random.js";
 
+/** Options of `dense`. */
 export interface DenseOptions {
   /** Whether a vector is added; true. */
   readonly useBias?: boolean;
