@@ -1,9 +1,9 @@
 /** Convolution against plain loops over its definition. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { castScalar } from "../../src/core/cast.js";
-import { type DType, isInteger } from "../../src/core/dtype.js";
-import { backendFor, type ConvOptions } from "../../src/tensor/index.js";
+import { castScalar } from "../../../src/core/cast.js";
+import { type DType, isInteger } from "../../../src/core/dtype.js";
+import { backendFor, type ConvOptions } from "../../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,
@@ -16,8 +16,8 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
-import { type ConvGeometry, convolution } from "../support/window-oracle.js";
+} from "../../support/tensors.js";
+import { type ConvGeometry, convolution } from "../../support/window-oracle.js";
 
 const sample = (shape: readonly number[], seed: number, dtype: DType = "f32"): Plain => ({
   shape,

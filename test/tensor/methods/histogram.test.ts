@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { DType } from "../../src/core/dtype.js";
-import { ArgumentError } from "../../src/core/errors.js";
-import { backendFor, type HistogramOptions, tensor } from "../../src/tensor/index.js";
-import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
+import type { DType } from "../../../src/core/dtype.js";
+import { ArgumentError } from "../../../src/core/errors.js";
+import { backendFor, type HistogramOptions, tensor } from "../../../src/tensor/index.js";
+import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 
 interface Case {
   readonly counts: readonly number[];
@@ -14,7 +14,7 @@ interface Case {
 }
 
 const cases: Record<string, Case> = JSON.parse(
-  readFileSync(new URL("../../../test/tensor/histogram-cases.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../../test/tensor/methods/histogram-cases.json", import.meta.url), "utf8"),
 );
 
 /** The same numbers as in the script. */

@@ -1,8 +1,8 @@
 /** Results whose shape depends on values, against sets and loops in JavaScript. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
-import { backendFor, tensor, zeros } from "../../src/tensor/index.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../../src/core/errors.js";
+import { backendFor, tensor, zeros } from "../../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,
@@ -15,7 +15,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 describeOnTensorDevices("nonzero and masks", () => {
   for (const shape of [[13], [3, 7], [2, 3, 2, 4, 1]]) {

@@ -1,11 +1,11 @@
 /** matmul and its relatives, against the definition: one loop per index, in f64. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { castScalar } from "../../src/core/cast.js";
-import { type DType, isInteger } from "../../src/core/dtype.js";
-import { ArgumentError, ShapeError } from "../../src/core/errors.js";
-import { backendFor, type Tensor } from "../../src/tensor/index.js";
-import { sumOfProducts } from "../support/contraction-oracle.js";
+import { castScalar } from "../../../src/core/cast.js";
+import { type DType, isInteger } from "../../../src/core/dtype.js";
+import { ArgumentError, ShapeError } from "../../../src/core/errors.js";
+import { backendFor, type Tensor } from "../../../src/tensor/index.js";
+import { sumOfProducts } from "../../support/contraction-oracle.js";
 import {
   count,
   describeOnTensorDevices,
@@ -18,7 +18,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 const sample = (shape: readonly number[], seed: number, dtype: DType = "f32"): Plain => ({
   shape,

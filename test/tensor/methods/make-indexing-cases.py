@@ -1,4 +1,4 @@
-"""Writes indexing-cases.json: what NumPy's indexing, assignment and ufunc.at give, for test/tensor/indexing.test.ts.
+"""Writes indexing-cases.json: what NumPy's indexing, assignment and ufunc.at give, for test/tensor/methods/indexing.test.ts.
 
     python3 make-indexing-cases.py > indexing-cases.json && npm run format
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
-import { type IndexArgument, newAxis } from "../../src/core/slice.js";
-import { arange, backendFor, type Nested, type Tensor, tensor, zeros } from "../../src/tensor/index.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../../src/core/errors.js";
+import { type IndexArgument, newAxis } from "../../../src/core/slice.js";
+import { arange, backendFor, type Nested, type Tensor, tensor, zeros } from "../../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,
@@ -15,7 +15,7 @@ import {
   realDTypes,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 interface Case {
   readonly shape: readonly number[];
@@ -27,7 +27,7 @@ interface Case {
 }
 
 const cases: Case[] = JSON.parse(
-  readFileSync(new URL("../../../test/tensor/indexing-cases.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../../test/tensor/methods/indexing-cases.json", import.meta.url), "utf8"),
 );
 
 function argumentOf(arg: Case["args"][number]): IndexArgument<Tensor> {

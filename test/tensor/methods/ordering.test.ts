@@ -1,8 +1,8 @@
 /** Sorting and what follows from it, against JavaScript's stable sort with NaN moved to the end. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ArgumentError, ShapeError } from "../../src/core/errors.js";
-import { backendFor, tensor, zeros } from "../../src/tensor/index.js";
+import { ArgumentError, ShapeError } from "../../../src/core/errors.js";
+import { backendFor, tensor, zeros } from "../../../src/tensor/index.js";
 import {
   alongAxis,
   count,
@@ -17,7 +17,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 /** Positions in order; NaN last, 0 and -0 equal. */
 function order(line: readonly number[], isDescending = false): number[] {

@@ -1,4 +1,4 @@
-"""Writes function-cases.json: what NumPy gives for the functions that test/tensor/functions.test.ts calls.
+"""Writes function-cases.json: what NumPy gives for the functions that test/tensor/methods/functions.test.ts calls.
 
     python3 make-function-cases.py > function-cases.json
 

@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
-import type { Backend } from "../../src/runtime/backend.js";
-import { describeGpu, vulkanBackend } from "../../src/runtime/open.js";
-import { backendOf, storedNode } from "../../src/tensor/build.js";
-import { arange, backendFor, explain, Tensor, tensor, zeros } from "../../src/tensor/index.js";
-import type { UpdateOp } from "../../src/tensor/methods/scatter.js";
-import { vulkanEngineOf } from "../support/engines.js";
-import { randomFrom } from "../support/random.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../../src/core/errors.js";
+import type { Backend } from "../../../src/runtime/backend.js";
+import { describeGpu, vulkanBackend } from "../../../src/runtime/open.js";
+import { backendOf, storedNode } from "../../../src/tensor/build.js";
+import { arange, backendFor, explain, Tensor, tensor, zeros } from "../../../src/tensor/index.js";
+import type { UpdateOp } from "../../../src/tensor/methods/scatter.js";
+import { vulkanEngineOf } from "../../support/engines.js";
+import { randomFrom } from "../../support/random.js";
 import {
   count,
   describeOnTensorDevices,
@@ -23,7 +23,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 const combine: Record<UpdateOp, (old: number, value: number) => number> = {
   set: (_, value) => value,

@@ -1,8 +1,8 @@
 /** Quantised numbers, against the formulas of ONNX's QuantizeLinear and DequantizeLinear in plain loops. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPES } from "../../src/core/dtype.js";
-import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
+import { DTYPES } from "../../../src/core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../../src/core/errors.js";
 import {
   dequantize,
   grad,
@@ -11,10 +11,10 @@ import {
   quantize,
   type Tensor,
   tensor,
-} from "../../src/index.js";
-import { byteFloats, nearestOf } from "../support/byte-float-oracle.js";
-import { randomFrom } from "../support/random.js";
-import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
+} from "../../../src/index.js";
+import { byteFloats, nearestOf } from "../../support/byte-float-oracle.js";
+import { randomFrom } from "../../support/random.js";
+import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 
 const integers = ["i8", "u8", "i4", "u4", "i2", "u2", "i16", "u16"] as const;
 

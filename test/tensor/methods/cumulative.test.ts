@@ -1,8 +1,8 @@
 /** Running totals against loops: every dtype, direction, axis and way of cutting the axis into chunks. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ShapeError } from "../../src/core/errors.js";
-import { ones, tensor, zeros } from "../../src/tensor/index.js";
+import { ShapeError } from "../../../src/core/errors.js";
+import { ones, tensor, zeros } from "../../../src/tensor/index.js";
 import {
   alongAxis,
   count,
@@ -15,7 +15,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 const running = (combine: (a: number, b: number) => number) => (line: number[]) => {
   let total: number | undefined;

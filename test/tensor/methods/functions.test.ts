@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { DTYPES, type DType } from "../../src/core/dtype.js";
-import * as pumice from "../../src/index.js";
-import { backendFor, Tensor, tensor } from "../../src/tensor/index.js";
-import { describeOnTensorDevices } from "../support/tensors.js";
+import { DTYPES, type DType } from "../../../src/core/dtype.js";
+import * as pumice from "../../../src/index.js";
+import { backendFor, Tensor, tensor } from "../../../src/tensor/index.js";
+import { describeOnTensorDevices } from "../../support/tensors.js";
 
 interface Given {
   readonly dtype: DType;
@@ -24,7 +24,7 @@ interface Case {
 }
 
 const cases: readonly Case[] = JSON.parse(
-  readFileSync(new URL("../../../test/tensor/function-cases.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../../test/tensor/methods/function-cases.json", import.meta.url), "utf8"),
 );
 
 /** Rows of bits, moved values and choices: nothing is rounded. */

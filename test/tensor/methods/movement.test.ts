@@ -1,8 +1,8 @@
 /** Rearrangements against the index rule each stands for, applied by loops. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DType } from "../../src/core/dtype.js";
-import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
+import type { DType } from "../../../src/core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../../src/core/errors.js";
 import {
   arange,
   blockDiagonal,
@@ -13,7 +13,7 @@ import {
   tensor,
   tri,
   zeros,
-} from "../../src/tensor/index.js";
+} from "../../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,
@@ -26,7 +26,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 const shapes = [[3, 4], [7], [2, 3, 1, 5], [2, 1, 3, 2, 2]];
 const mod = (a: number, n: number) => ((a % n) + n) % n;

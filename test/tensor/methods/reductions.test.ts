@@ -1,8 +1,8 @@
 /** Long sums, positions of extremes, counts, norms and covariance, against loops in f64. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ShapeError } from "../../src/core/errors.js";
-import { tensor, zeros } from "../../src/tensor/index.js";
+import { ShapeError } from "../../../src/core/errors.js";
+import { tensor, zeros } from "../../../src/tensor/index.js";
 import {
   alongAxis,
   count,
@@ -17,7 +17,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 /** The first position of the extreme; of a NaN where there is one. */
 function firstExtreme(line: readonly number[], isBetter: (a: number, b: number) => boolean): number {

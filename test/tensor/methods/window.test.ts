@@ -1,9 +1,9 @@
 /** Window reductions and their scatter forms, against plain loops. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DType } from "../../src/core/dtype.js";
-import { foldWindows, type Windows, windowNode } from "../../src/graph/windows.js";
-import { backendFor, Tensor } from "../../src/tensor/index.js";
+import type { DType } from "../../../src/core/dtype.js";
+import { foldWindows, type Windows, windowNode } from "../../../src/graph/windows.js";
+import { backendFor, Tensor } from "../../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,
@@ -13,8 +13,8 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
-import { countWindows, type Geometry, windowed, windowScattered } from "../support/window-oracle.js";
+} from "../../support/tensors.js";
+import { countWindows, type Geometry, windowed, windowScattered } from "../../support/window-oracle.js";
 
 const sample = (shape: readonly number[], seed: number, dtype: DType = "f32"): Plain => ({
   shape,

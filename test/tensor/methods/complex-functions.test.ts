@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Complex, realDType, type Scalar } from "../../src/core/dtype.js";
-import { complex, type Tensor, tensor } from "../../src/tensor/index.js";
-import { complexCases, complexNumbers, complexOf, numbersIn } from "../support/complex-cases.js";
-import { mayFlush } from "../support/denormals.js";
-import { testDevices } from "../support/tensors.js";
+import { type Complex, realDType, type Scalar } from "../../../src/core/dtype.js";
+import { complex, type Tensor, tensor } from "../../../src/tensor/index.js";
+import { complexCases, complexNumbers, complexOf, numbersIn } from "../../support/complex-cases.js";
+import { mayFlush } from "../../support/denormals.js";
+import { testDevices } from "../../support/tensors.js";
 
 const devices = testDevices();
 const skip = devices.length === 0 ? "missing: a device for tensors" : false;

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { arange, grad, random, type Tensor, tensor, zeros } from "../../src/index.js";
-import { backendFor } from "../../src/tensor/index.js";
-import { describeOnTensorDevices } from "../support/tensors.js";
+import { arange, grad, random, type Tensor, tensor, zeros } from "../../../src/index.js";
+import { backendFor } from "../../../src/tensor/index.js";
+import { describeOnTensorDevices } from "../../support/tensors.js";
 
 describeOnTensorDevices("printing", (device) => {
   /** What printing a tensor reads, in bytes, and how many kernels it runs. */

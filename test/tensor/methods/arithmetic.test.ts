@@ -1,12 +1,12 @@
 /** Divisions with remainder and comparisons within a tolerance, against JavaScript's % (which is C's fmod) and loops. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DType } from "../../src/core/dtype.js";
-import { DTypeError, ShapeError } from "../../src/core/errors.js";
-import { type ClosenessOptions, type Tensor, tensor } from "../../src/tensor/index.js";
-import { mayFlush } from "../support/denormals.js";
-import { randomFrom } from "../support/random.js";
-import { isDenormal } from "../support/sweep-samples.js";
+import type { DType } from "../../../src/core/dtype.js";
+import { DTypeError, ShapeError } from "../../../src/core/errors.js";
+import { type ClosenessOptions, type Tensor, tensor } from "../../../src/tensor/index.js";
+import { mayFlush } from "../../support/denormals.js";
+import { randomFrom } from "../../support/random.js";
+import { isDenormal } from "../../support/sweep-samples.js";
 import {
   describeOnTensorDevices,
   expectTensor,
@@ -18,7 +18,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 const flat = (values: readonly number[]): Plain => ({ shape: [values.length], values });
 

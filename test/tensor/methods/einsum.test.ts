@@ -1,11 +1,11 @@
 /** einsum against the definition: one loop per letter, in f64. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { einsum, type Tensor } from "../../src/tensor/index.js";
-import { contractionOrder } from "../../src/tensor/methods/contraction-order.js";
-import { parseSubscripts } from "../../src/tensor/methods/subscripts.js";
-import { grad } from "../../src/transforms/grad.js";
-import { sumOfProducts } from "../support/contraction-oracle.js";
+import { einsum, type Tensor } from "../../../src/tensor/index.js";
+import { contractionOrder } from "../../../src/tensor/methods/contraction-order.js";
+import { parseSubscripts } from "../../../src/tensor/methods/subscripts.js";
+import { grad } from "../../../src/transforms/grad.js";
+import { sumOfProducts } from "../../support/contraction-oracle.js";
 import {
   count,
   describeOnTensorDevices,
@@ -16,7 +16,7 @@ import {
   sampleValues,
   toTensor,
   viewsOf,
-} from "../support/tensors.js";
+} from "../../support/tensors.js";
 
 const sample = (shape: readonly number[], seed: number): Plain => ({
   shape,
