@@ -698,6 +698,11 @@ add(
   },
   everywhere,
 );
+add("eig", [floats([3, 3])], (a) => {
+  const { eigenvalues, eigenvectors } = linalg.eig(spread(3, 3)(a));
+  return [eigenvalues.real(), eigenvectors.real()];
+});
+add("eigvals of a batch", [floats([2, 3, 3])], (a) => linalg.eigvals(spread(3, 3)(a)).real());
 add("eigvalsh of a batch, upper", [floats([2, 3, 3])], (a) => linalg.eigvalsh(spread(3, 3)(a), { upper: true }));
 for (const [m, n] of [
   [3, 3],
