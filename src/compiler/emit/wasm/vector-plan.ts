@@ -201,7 +201,7 @@ function isApart(read: IRValue, written: IRValue): boolean {
 /** Whether two places that a round writes lie a known distance apart, farther than rounds that are computed together reach. */
 function isFar(one: IRValue, other: IRValue): boolean {
   const { constant, factors } = linear(one, -1, linear(other));
-  return [...factors.values()].every((factor) => factor === 0) && Math.abs(constant) >= LANES * TURNS;
+  return [...factors.values()].every((factor) => factor === 0) && Math.abs(constant) >= VECTOR_LANES * TURNS;
 }
 
 function isVectorizable(loop: Loop): boolean {

@@ -5,7 +5,7 @@
  * diagonal vanishes, the block is cut in two.
  *
  * A kernel does a bounded number of steps, a search or one place of the bulge each, and writes down where it stands: drivers
- * end long loops. graph/primitives/schur.ts calls it until all matrices are done. Columns of the unitary matrix are rows here,
+ * end long loops. graph/primitives/linalg/schur.ts calls it until all matrices are done. Columns of the unitary matrix are rows here,
  * so that lanes read along them.
  */
 import type { Value } from "../../ir/ir.js";

@@ -5,9 +5,11 @@ import { roundsWithin, SOFTWARE_ROUNDS } from "../../../../src/compiler/ir/loop-
 import { francisRoutine } from "../../../../src/compiler/routines/linalg/francis.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../../../src/compiler/target/profile.js";
 import type { Node } from "../../../../src/graph/node.js";
+import { interpretRoutine } from "../../../support/interpreted-routine.js";
 import { runKernel } from "../../../support/kernels.js";
 import { storedAs } from "../../../support/nodes.js";
 import { testDevices } from "../../../support/tensors.js";
+import { gpuOf, PROFILES, settings as plain } from "./matrices.js";
 
 const settings = { division: "corrected" } as const;
 const software: TargetProfile = { ...gpuProfile, hasSlowBarriers: true };
@@ -77,6 +79,41 @@ for (const device of testDevices()) {
       isCut.every((cut, i) => cut || (isCut[i + 1] ?? true)),
       `blocks of three rows: ${isCut}`,
     );
+  });
+}
+
+for (const [name, profile] of Object.entries({ ...PROFILES, "64 lanes, all in memory": gpuOf(64, 1100) })) {
+  test(`no lane reads what another writes meanwhile, and the sums of the diagonal stay; ${name}`, () => {
+    for (const isComplex of [false, true]) {
+      const [n, padded] = [5, 8];
+      const parts = isComplex ? 2 : 1;
+      const matrix = () => Array.from({ length: parts }, () => storedAs("f64", 1, padded, padded));
+      const inputs = [...matrix(), ...matrix(), storedAs("i32", 1, 4)];
+      const node = { params: { n, isComplex, hasVectors: true }, inputs } as unknown as Node;
+      const plan = francisRoutine(node, profile, plain);
+      const bytes = (x: Float64Array | Int32Array) => new Uint8Array(x.buffer.slice(0));
+      const planes = Array.from({ length: parts }, (_, part) =>
+        hessenbergMatrix(n, padded).map((x) => (1 - 3 * part) * x),
+      );
+      const turns = [identity(n, padded), new Float64Array(padded * padded)].slice(0, parts);
+      let given = [...planes.map(bytes), ...turns.map(bytes), bytes(Int32Array.of(n - 1, 0, 0, -1))];
+      const last = () => new Int32Array(given.at(-1)!.buffer)[0]!;
+      for (let calls = 0; last() >= 0 && calls < 9; calls++) {
+        given = interpretRoutine(
+          plan,
+          given,
+          given.map(({ length }) => length),
+        );
+      }
+      assert.equal(last(), -1);
+      const trace = (x: Float64Array) =>
+        Array.from({ length: n }, (_, i) => x[i * padded + i]!).reduce((a, b) => a + b);
+      planes.forEach((plane, part) => {
+        const after = new Float64Array(given[part]!.buffer);
+        assert.ok(Math.abs(trace(after) - trace(plane)) < 1e-13);
+        for (let i = 1; i < n; i++) assert.ok(Math.abs(after[i * padded + i - 1]!) === 0 || !isComplex);
+      });
+    }
   });
 }
 

@@ -5,9 +5,11 @@ import { roundsWithin, SOFTWARE_ROUNDS } from "../../../../src/compiler/ir/loop-
 import { triangularVectorsRoutine } from "../../../../src/compiler/routines/linalg/triangular-vectors.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../../../src/compiler/target/profile.js";
 import type { Node } from "../../../../src/graph/node.js";
+import { interpretRoutine } from "../../../support/interpreted-routine.js";
 import { runKernel } from "../../../support/kernels.js";
 import { storedAs } from "../../../support/nodes.js";
 import { testDevices } from "../../../support/tensors.js";
+import { PROFILES, settings } from "./matrices.js";
 
 const software: TargetProfile = { ...gpuProfile, hasSlowBarriers: true };
 
@@ -57,6 +59,18 @@ for (const device of testDevices()) {
     }
   });
 }
+
+test("no lane reads what another writes meanwhile", () => {
+  const [n, padded] = [5, 8];
+  const inputs = [0, 1].map(() => storedAs("f64", 1, padded, padded));
+  const triangle = Float64Array.from({ length: 64 }, (_, at) => (at % 9 === 0 ? at / 9 : Math.sin(at)));
+  for (const profile of Object.values(PROFILES)) {
+    const plan = triangularVectorsRoutine({ params: { n }, inputs } as unknown as Node, profile, settings);
+    const given = [new Uint8Array(triangle.buffer), new Uint8Array(512)];
+    const x = new Float64Array(interpretRoutine(plan, given, [512, 512])[0]!.slice().buffer);
+    assert.ok(Math.abs(x[8]! - Math.sin(1)) < 1e-15 && x[9] === 1);
+  }
+});
 
 test("vectors of a Jordan block of 100 rows, which grow by 1 / ε in every row, stay finite", () => {
   const [n, padded] = [100, 104];

@@ -1,10 +1,10 @@
 /** Rules of the eigenvalue decomposition as nodes: shapes, dtypes, and a loop that no program records. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasWhileLoop } from "../../../src/graph/loop-mask.js";
-import { eigNodes, eigvalsNodes } from "../../../src/graph/primitives/eig.js";
-import { g } from "../../../src/graph/vocabulary.js";
-import { storedAs } from "../../support/nodes.js";
+import { hasWhileLoop } from "../../../../src/graph/loop-mask.js";
+import { eigNodes, eigvalsNodes } from "../../../../src/graph/primitives/linalg/eig.js";
+import { g } from "../../../../src/graph/vocabulary.js";
+import { storedAs } from "../../../support/nodes.js";
 
 test("results are complex, of the precision of the matrix", () => {
   for (const [given, complex] of [

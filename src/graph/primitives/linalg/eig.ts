@@ -3,18 +3,18 @@
  * substitution. Results are complex. Vectors have length 1, and their largest element is real and positive. Leading axes are
  * batches.
  */
-import { complexDType } from "../../core/dtype.js";
-import type { Node } from "../node.js";
-import type { CompositePrimitive, RoutinePrimitive } from "../primitive.js";
-import type { GraphOps } from "../vocabulary.js";
-import { inferBundle, partsOf } from "./bundle.js";
-import * as E from "./elementwise.js";
+import { complexDType } from "../../../core/dtype.js";
+import type { Node } from "../../node.js";
+import type { CompositePrimitive, RoutinePrimitive } from "../../primitive.js";
+import type { GraphOps } from "../../vocabulary.js";
+import { inferBundle, partsOf } from "../bundle.js";
+import * as E from "../elementwise.js";
+import * as R from "../reduce.js";
 import { balanced, sizeOfNumber } from "./hessenberg.js";
 import { isComplexNode } from "./householder.js";
 import { realOf } from "./jacobi.js";
 import { luNodes, luSolve } from "./lu.js";
 import { byTransposing } from "./qr.js";
-import * as R from "./reduce.js";
 import { scaledDown } from "./scaled-down.js";
 import { type SchurForm, schurForm } from "./schur.js";
 

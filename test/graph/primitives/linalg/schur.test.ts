@@ -1,11 +1,11 @@
 /** The Schur form: Z T Zᴴ is the matrix, Z is unitary, and the diagonal of T has the eigenvalues. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { schurForm } from "../../../src/graph/primitives/schur.js";
-import { g } from "../../../src/graph/vocabulary.js";
-import { eye, Tensor } from "../../../src/index.js";
-import { adjoint, normals } from "../../linalg/accuracy.js";
-import { describeOnTensorDevices } from "../../support/tensors.js";
+import { schurForm } from "../../../../src/graph/primitives/linalg/schur.js";
+import { g } from "../../../../src/graph/vocabulary.js";
+import { eye, Tensor } from "../../../../src/index.js";
+import { adjoint, normals } from "../../../linalg/accuracy.js";
+import { describeOnTensorDevices } from "../../../support/tensors.js";
 
 const largest = (x: Tensor): number => x.abs().max().itemSync() as number;
 

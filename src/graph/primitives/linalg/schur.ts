@@ -3,15 +3,15 @@
  * first (hessenberg.ts), then kernels that each take some steps, until every matrix of the batch is done. Real matrices stay real
  * until they are triangular but for blocks of two rows, which then become complex.
  */
-import { complexDType } from "../../core/dtype.js";
-import { GraphFunction, makePlaceholder } from "../function.js";
-import type { Node } from "../node.js";
-import type { RoutinePrimitive } from "../primitive.js";
-import type { GraphOps } from "../vocabulary.js";
-import { inferBundle, outputOf, partsOf } from "./bundle.js";
+import { complexDType } from "../../../core/dtype.js";
+import { GraphFunction, makePlaceholder } from "../../function.js";
+import type { Node } from "../../node.js";
+import type { RoutinePrimitive } from "../../primitive.js";
+import type { GraphOps } from "../../vocabulary.js";
+import { inferBundle, outputOf, partsOf } from "../bundle.js";
+import { whileNode } from "../control/while.js";
 import { hessenberg } from "./hessenberg.js";
 import { isComplexNode } from "./householder.js";
-import { whileNode } from "./while.js";
 
 /** Steps of the QR algorithm; see compiler/routines/linalg/francis.ts. */
 const francis: RoutinePrimitive = { name: "francis", kind: "routine", infer: inferBundle };

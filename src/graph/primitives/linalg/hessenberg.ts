@@ -3,14 +3,14 @@
  * reduced to upper Hessenberg form, with zeros below the diagonal beside the main one, by Householder reflections from both
  * sides. A scan takes a column a round: two products with its vector and one change of the whole matrix.
  */
-import { GraphFunction, makePlaceholder } from "../function.js";
-import type { Node } from "../node.js";
-import type { GraphOps } from "../vocabulary.js";
-import * as E from "./elementwise.js";
+import { GraphFunction, makePlaceholder } from "../../function.js";
+import type { Node } from "../../node.js";
+import type { GraphOps } from "../../vocabulary.js";
+import { scanNode } from "../control/scan.js";
+import * as E from "../elementwise.js";
+import * as R from "../reduce.js";
 import { applied, identity, isComplexNode, PANEL, trianglesOf } from "./householder.js";
 import { realOf } from "./jacobi.js";
-import * as R from "./reduce.js";
-import { scanNode } from "./scan.js";
 
 /** Rounds of balancing: each leaves a third of the imbalance, in bits. */
 const ROUNDS = 12;

@@ -1,10 +1,10 @@
 /** Balancing and the reduction to Hessenberg form: similar matrices, checked by multiplying back. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { balanced, hessenberg } from "../../../src/graph/primitives/hessenberg.js";
-import { g } from "../../../src/graph/vocabulary.js";
-import { eye, Tensor, tensor } from "../../../src/index.js";
-import { adjoint, normals } from "../../linalg/accuracy.js";
+import { balanced, hessenberg } from "../../../../src/graph/primitives/linalg/hessenberg.js";
+import { g } from "../../../../src/graph/vocabulary.js";
+import { eye, Tensor, tensor } from "../../../../src/index.js";
+import { adjoint, normals } from "../../../linalg/accuracy.js";
 
 const largest = (x: Tensor): number => x.abs().max().itemSync() as number;
 
