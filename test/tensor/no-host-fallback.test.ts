@@ -132,7 +132,12 @@ describe("nor do what makes values and what transforms functions", { skip }, () 
     const key = random.key(1, { device });
     // The numbers that keys are told apart by are inputs: a word each, uploaded once and kept.
     random.split(key);
-    check(() => random.split(key).map((each) => random.permutation(each, 8)));
+    const draw = (from: random.Key) => random.split(from).map((each) => random.permutation(each, 8));
+    // Keys that are made of numbers come as their words, like the first one: two, and two more for each permutation.
+    check(() => draw(key), { uploaded: 6 * 8 });
+    const ofDevice = random.bits(key, [2]).realize();
+    draw(ofDevice);
+    check(() => draw(ofDevice));
   });
   test("grad", () => {
     const at = x();
