@@ -23,12 +23,11 @@ import {
   transposed,
 } from "./matrices.js";
 
-const PADDED = 64;
 const BATCH = 2;
 
 /** Filled up with zeros. */
-const padded = (a: Matrix, rows: number): Matrix =>
-  Array.from({ length: rows }, (_, i) => Array.from({ length: PADDED }, (_, j): C => a[i]?.[j] ?? [0, 0]));
+const filled = (a: Matrix, rows: number, columns: number): Matrix =>
+  Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (_, j): C => a[i]?.[j] ?? [0, 0]));
 
 /** From a position on. */
 const behind = (v: readonly C[], step: number): C[] => v.map((x, at) => (at > step ? x : [0, 0]));
@@ -43,14 +42,20 @@ for (const [name, profile] of Object.entries(PROFILES)) {
         [35, 20],
       ] as const) {
         // biome-ignore format: a table
+        const padded = 64 * Math.ceil(n / 64);
         const members = Array.from({ length: BATCH }, (_, seed) => {
           const [v, w, next] = [1, 2, 3].map((which) => randomMatrix(1, n, kind, 10 * seed + which)[0]!);
-          return { a: hermitian(n, kind, seed), v: behind(v!, step - 1), w: behind(w!, step - 1), next: behind(next!, step) };
+          return {
+            a: hermitian(n, kind, seed),
+            v: behind(v!, step - 1),
+            w: behind(w!, step - 1),
+            next: behind(next!, step),
+          };
         });
-        const line = (part: "v" | "w" | "next") => encoded(members.map((each) => padded([each[part]], 1)), kind); // biome-ignore format: one line
-        const [to, y] = [PADDED * PADDED, PADDED].map((count) => undefinedBytes(bytesFor(BATCH * count, kind)));
-        interpretKernel(productKernel({ n, batch: BATCH, padded: PADDED }, kind, profile, settings), [
-          encoded(members.map(({ a }) => padded(a, PADDED)), kind), // biome-ignore format: one line
+        const line = (part: "v" | "w" | "next") => encoded(members.map((each) => filled([each[part]], 1, padded)), kind); // biome-ignore format: one line
+        const [to, y] = [padded * padded, padded].map((count) => undefinedBytes(bytesFor(BATCH * count, kind)));
+        interpretKernel(productKernel({ n, batch: BATCH, padded }, kind, profile, settings), [
+          encoded(members.map(({ a }) => filled(a, padded, padded)), kind), // biome-ignore format: one line
           to!,
           line("v"),
           line("next"),
@@ -58,7 +63,7 @@ for (const [name, profile] of Object.entries(PROFILES)) {
           encodeValues([step + 1], "i32", "count"),
           y!,
         ]);
-        const [changed, products] = [decoded(to!, kind, PADDED, PADDED), decoded(y!, kind, 1, PADDED)];
+        const [changed, products] = [decoded(to!, kind, padded, padded), decoded(y!, kind, 1, padded)];
         members.forEach(({ a, v, w, next }, at) => {
           const expected = a.map((row, i) =>
             row.map((x, j) => minus(minus(x, times(v[i]!, conj(w[j]!))), times(w[i]!, conj(v[j]!)))),
