@@ -3,7 +3,7 @@
  * element, or only the chunk's total.
  *
  * Rows along memory (no axes inside) are shared by the lanes of a workgroup: a lane takes four neighbours at a time, and
- * the lanes' totals are cumulated among them by doubling distances (Hillis and Steele 1986). Rows of another axis get one
+ * the lanes' totals are cumulated among them, in groups of lanes or by doubling distances (Hillis and Steele 1986). Rows of another axis get one
  * thread each: neighbouring threads then read neighbours in memory.
  */
 import type { DType } from "../../core/dtype.js";
@@ -14,6 +14,7 @@ import type { PlainScalar } from "../../graph/reduction.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements/elements.js";
 import type { CombineOp, Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
+import { LEAST_LANES, laneTotals } from "./lane-sums.js";
 
 /** Neighbours that one lane takes at a time. */
 export const PER_LANE = 4;
@@ -167,35 +168,77 @@ function totalOverLanes(chunk: ChunkKernel, combineOp: CombineOp): void {
   k.store(buffers.target, k.row, wrap(k, task.dtype, all), true);
 }
 
-/** The lanes of a workgroup go through the chunk, each with PER_LANE neighbours per round. */
+/**
+ * The lanes of a workgroup go through the chunk, each with PER_LANE neighbours per round. The neighbours of the next round are
+ * loaded before the lanes wait for one another in this one.
+ */
 function cumulateOverLanes(chunk: ChunkKernel): void {
   const { k, task, cut, role, first, combine } = chunk;
   const i = (value: number) => k.constant("i32", value);
   const tile = cut.lanes * PER_LANE;
+  const rounds = cut.chunkLength / tile;
   const writesEach = role.stores !== "totals";
-  const carry = startTotal(chunk);
   const mine = k.binary("add", first, k.binary("mul", k.lane, i(PER_LANE)));
-  const last = k.loop(cut.chunkLength / tile, pack(carry), (round, state) => {
-    const before = unpack(task, state);
+  const itemsOf = (round: Value) => {
     const base = k.binary("add", mine, k.binary("mul", round, i(tile)));
-    const items = Array.from({ length: PER_LANE }, (_, j) => readTotal(chunk, k.binary("add", base, i(j))));
+    return Array.from({ length: PER_LANE }, (_, j) => k.binary("add", base, i(j)));
+  };
+  const loadedOf = (round: Value) => itemsOf(round).flatMap((at) => pack(readTotal(chunk, at).total));
+  const overLanes = totalsOverLanes(chunk);
+  const carried = pack(startTotal(chunk));
+  const last = k.loop(rounds, [...carried, ...loadedOf(i(0))], (round, state) => {
+    const next = loadedOf(k.binary("min", k.binary("add", round, i(1)), i(rounds - 1)));
+    const before = unpack(task, state);
+    const own = Array.from({ length: PER_LANE }, (_, j) => unpack(task, state.slice((j + 1) * carried.length)));
     const sums: Total[] = [];
-    for (const { total } of items) {
-      sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
-    }
-    const upToLane = cumulateLanes(chunk, sums[PER_LANE - 1] as Total);
+    for (const total of own) sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
+    const { earlier, all } = overLanes(sums[PER_LANE - 1] as Total);
     if (writesEach) {
-      const earlier = fromLane(chunk, upToLane, laneBefore(k, 1));
-      const prefix = choose(k, k.compare("gt", k.lane, i(0)), combine(before, earlier), before);
-      items.forEach(({ total, isInside, index }, j) => {
+      const prefix = choose(k, k.compare("gt", k.lane, i(0)), combine(before, earlier()), before);
+      itemsOf(round).forEach((at, j) => {
+        const { isInside, index } = placeOf(chunk, at);
         const previous = j === 0 ? prefix : combine(prefix, sums[j - 1] as Total);
         const sum = combine(prefix, sums[j] as Total);
-        writeTotal(chunk, index, shownTotal(chunk, previous, total, sum), false, isInside);
+        writeTotal(chunk, index, shownTotal(chunk, previous, own[j] as Total, sum), false, isInside);
       });
     }
-    return pack(combine(before, fromLane(chunk, upToLane, i(cut.lanes - 1))));
+    return [...pack(combine(before, all())), ...next];
   });
-  if (!writesEach) writeTotal(chunk, k.row, unpack(task, last), true, null);
+  if (!writesEach) writeTotal(chunk, k.row, unpack(task, last.slice(0, carried.length)), true, null);
+}
+
+/** The total of the lanes before this one, and of all lanes. */
+interface OverLanes {
+  earlier(): Total;
+  all(): Total;
+}
+
+/** Totals over lanes: through shared memory where one instruction combines two, else by doubling distances. */
+function totalsOverLanes(chunk: ChunkKernel): (own: Total) => OverLanes {
+  const { k, task, cut, combine, nothing } = chunk;
+  const { dtype } = task;
+  const { combineOp } = runningTotal(task.op);
+  if (task.hasSegments || !combineOp || cut.lanes < LEAST_LANES) {
+    return (own) => {
+      const upToLane = cumulateLanes(chunk, own);
+      return {
+        earlier: () => fromLane(chunk, upToLane, laneBefore(k, 1)),
+        all: () => fromLane(chunk, upToLane, k.constant("i32", cut.lanes - 1)),
+      };
+    };
+  }
+  const total = (value: Value): Total => ({ value: { dtype, value }, segment: null });
+  const totals = laneTotals(k, cut.lanes, {
+    type: computeType(dtype),
+    nothing: nothing.value.value,
+    combine: (a, b) => combine(total(a), total(b)).value.value,
+  });
+  return (own) => {
+    // The lanes have read the totals of the round before.
+    k.barrier();
+    const { before, all } = totals(own.value.value);
+    return { earlier: () => total(before), all: () => total(all) };
+  };
 }
 
 /** Each lane's total, cumulated over the lanes up to it by doubling distances. */
@@ -229,9 +272,8 @@ function startTotal({ k, task, role, buffers, nothing }: ChunkKernel): Total {
   };
 }
 
-/** The p-th element in the direction of the totals. Beyond the end of the axis it is the total of no elements. */
-function readTotal(chunk: ChunkKernel, p: Value): { total: Total; isInside: Value | null; index: Value } {
-  const { k, task, cut, role, buffers, block, within, nothing } = chunk;
+/** The place of the p-th element in the direction of the totals. Beyond the end of the axis it is the first element's. */
+function placeOf({ k, task, cut, block, within }: ChunkKernel, p: Value) {
   const { extent, inner } = sizesOf(task);
   const i = (value: number) => k.constant("i32", value);
   const isRagged = cut.chunks * cut.chunkLength > extent;
@@ -239,7 +281,13 @@ function readTotal(chunk: ChunkKernel, p: Value): { total: Total; isInside: Valu
   const safe = isInside ? k.select(isInside, p, i(0)) : p;
   const at = task.isReverse ? k.binary("sub", i(extent - 1), safe) : safe;
   const line = k.binary("add", k.binary("mul", block, i(extent)), at);
-  const index = k.binary("add", k.binary("mul", line, i(inner)), within);
+  return { isInside, at, index: k.binary("add", k.binary("mul", line, i(inner)), within) };
+}
+
+/** The p-th element in the direction of the totals. Beyond the end of the axis it is the total of no elements. */
+function readTotal(chunk: ChunkKernel, p: Value): { total: Total; isInside: Value | null; index: Value } {
+  const { k, task, role, buffers, nothing } = chunk;
+  const { isInside, at, index } = placeOf(chunk, p);
   // The segments of totals are stored with them; those of elements are the same for all rows.
   const segmentIndex = role.stores === "totalsSoFar" ? index : at;
   const loaded: Total = {
@@ -276,9 +324,9 @@ const choose = (k: KernelBuilder, condition: Value, a: Total, b: Total): Total =
 /** A total as accumulators of a loop, and back. */
 const pack = ({ value, segment }: Total): Value[] => (segment ? [value.value, segment] : [value.value]);
 
-const unpack = ({ dtype }: Cumulation, [value, segment]: readonly Value[]): Total => ({
+const unpack = ({ dtype, hasSegments }: Cumulation, [value, segment]: readonly Value[]): Total => ({
   value: { dtype, value: value as Value },
-  segment: segment ?? null,
+  segment: hasSegments ? (segment as Value) : null,
 });
 
 /** The later total added to the earlier; where a segment begins, the later alone. */
