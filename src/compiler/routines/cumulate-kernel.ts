@@ -3,7 +3,7 @@
  * element, or only the chunk's total.
  *
  * Rows along memory (no axes inside) are shared by the lanes of a workgroup: a lane takes four neighbours at a time, and
- * the lanes' totals are cumulated among them, in groups of lanes or by doubling distances (Hillis and Steele 1986). Rows of another axis get one
+ * the lanes' totals are cumulated among them by doubling distances (Hillis and Steele 1986). Rows of another axis get one
  * thread each: neighbouring threads then read neighbours in memory.
  */
 import type { DType } from "../../core/dtype.js";
@@ -14,7 +14,6 @@ import type { PlainScalar } from "../../graph/reduction.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements/elements.js";
 import type { CombineOp, Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
-import { LEAST_LANES, laneTotals } from "./lane-sums.js";
 
 /** Neighbours that one lane takes at a time. */
 export const PER_LANE = 4;
@@ -184,7 +183,6 @@ function cumulateOverLanes(chunk: ChunkKernel): void {
     return Array.from({ length: PER_LANE }, (_, j) => k.binary("add", base, i(j)));
   };
   const loadedOf = (round: Value) => itemsOf(round).flatMap((at) => pack(readTotal(chunk, at).total));
-  const overLanes = totalsOverLanes(chunk);
   const carried = pack(startTotal(chunk));
   const last = k.loop(rounds, [...carried, ...loadedOf(i(0))], (round, state) => {
     const next = loadedOf(k.binary("min", k.binary("add", round, i(1)), i(rounds - 1)));
@@ -192,9 +190,10 @@ function cumulateOverLanes(chunk: ChunkKernel): void {
     const own = Array.from({ length: PER_LANE }, (_, j) => unpack(task, state.slice((j + 1) * carried.length)));
     const sums: Total[] = [];
     for (const total of own) sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
-    const { earlier, all } = overLanes(sums[PER_LANE - 1] as Total);
+    const upToLane = cumulateLanes(chunk, sums[PER_LANE - 1] as Total);
     if (writesEach) {
-      const prefix = choose(k, k.compare("gt", k.lane, i(0)), combine(before, earlier()), before);
+      const earlier = fromLane(chunk, upToLane, laneBefore(k, 1));
+      const prefix = choose(k, k.compare("gt", k.lane, i(0)), combine(before, earlier), before);
       itemsOf(round).forEach((at, j) => {
         const { isInside, index } = placeOf(chunk, at);
         const previous = j === 0 ? prefix : combine(prefix, sums[j - 1] as Total);
@@ -202,43 +201,9 @@ function cumulateOverLanes(chunk: ChunkKernel): void {
         writeTotal(chunk, index, shownTotal(chunk, previous, own[j] as Total, sum), false, isInside);
       });
     }
-    return [...pack(combine(before, all())), ...next];
+    return [...pack(combine(before, fromLane(chunk, upToLane, i(cut.lanes - 1)))), ...next];
   });
   if (!writesEach) writeTotal(chunk, k.row, unpack(task, last.slice(0, carried.length)), true, null);
-}
-
-/** The total of the lanes before this one, and of all lanes. */
-interface OverLanes {
-  earlier(): Total;
-  all(): Total;
-}
-
-/** Totals over lanes: through shared memory where one instruction combines two, else by doubling distances. */
-function totalsOverLanes(chunk: ChunkKernel): (own: Total) => OverLanes {
-  const { k, task, cut, combine, nothing } = chunk;
-  const { dtype } = task;
-  const { combineOp } = runningTotal(task.op);
-  if (task.hasSegments || !combineOp || cut.lanes < LEAST_LANES) {
-    return (own) => {
-      const upToLane = cumulateLanes(chunk, own);
-      return {
-        earlier: () => fromLane(chunk, upToLane, laneBefore(k, 1)),
-        all: () => fromLane(chunk, upToLane, k.constant("i32", cut.lanes - 1)),
-      };
-    };
-  }
-  const total = (value: Value): Total => ({ value: { dtype, value }, segment: null });
-  const totals = laneTotals(k, cut.lanes, {
-    type: computeType(dtype),
-    nothing: nothing.value.value,
-    combine: (a, b) => combine(total(a), total(b)).value.value,
-  });
-  return (own) => {
-    // The lanes have read the totals of the round before.
-    k.barrier();
-    const { before, all } = totals(own.value.value);
-    return { earlier: () => total(before), all: () => total(all) };
-  };
 }
 
 /** Each lane's total, cumulated over the lanes up to it by doubling distances. */

@@ -106,7 +106,7 @@ describe("every element's total", () => {
     });
   }
 
-  test("lanes enough for groups: totals through shared memory, several rounds, without races", () => {
+  test("many lanes, several rounds: the next elements are loaded ahead", () => {
     const [lanes, extent] = [64, 3 * 64 * PER_LANE - 5];
     const cut: Cut = { chunks: 1, chunkLength: 3 * lanes * PER_LANE, lanes };
     const values = numbers(extent).map((x) => Math.sign(x) || 1);
