@@ -1,12 +1,13 @@
 /**
  * The plan of a discrete Fourier transform of some length, and the table of constants that it reads. Both depend on the
- * length and the dtype alone, never on a device, so that a table made with the node (tensor/dft.ts) fits the kernels that any
- * target makes of it (compiler/routines/fft/).
+ * length, the dtype and the largest butterfly of the device: the table made with the node (tensor/dft.ts) fits the kernels
+ * that the device's target makes of it (compiler/routines/fft/).
  *
  * A length whose prime factors are small is one pass of butterflies over rows that fit the memory of a workgroup, or several
  * passes (Bailey's four steps: columns, twiddles, rows). Other lengths are convolutions with a chirp, of a longer length
  * (Bluestein 1970).
  */
+import { radicesFor } from "./dft-radices.js";
 
 export type DftFloat = "f32" | "f64";
 
@@ -24,7 +25,10 @@ const PRIMES = [2, 3, 5, 7, 11, 13];
 
 /** The start of a transform's constants in its table; they are complex numbers, counted as such. */
 interface DftTable {
-  /** Roots of unity of each pass, by its length. */
+  /**
+   * Roots of each pass, by its length, in the order of its stages but for the first: for each operand from the second on, the
+   * roots of a butterfly's remainder 0, 1 … `done` - 1, so that neighbouring lanes read neighbours.
+   */
   readonly roots: ReadonlyMap<number, number>;
   /** w^0 … w^(step-1) and w^0, w^step, w^(2 step) …, for w of the whole length: between passes. */
   readonly fine: number;
@@ -48,23 +52,28 @@ export interface DftPlan {
   readonly computed: number;
   /** The lengths of passes; their product is `computed`. */
   readonly passes: readonly number[];
+  /** The butterflies of each pass, by its length. */
+  readonly radices: ReadonlyMap<number, readonly number[]>;
   readonly table: DftTable;
 }
 
-export function planDft(kind: DftKind, length: number, dtype: DftFloat): DftPlan {
+export function planDft(kind: DftKind, length: number, dtype: DftFloat, largestRadix: number): DftPlan {
   const half = length / 2;
   const isHalved = kind !== "complex" && length % 2 === 0 && half >= 2 && half <= longestRow(dtype) && isSmooth(half);
   const own = isHalved ? half : length;
   const isChirp = !isSmooth(own);
   const computed = isChirp ? smoothFrom(2 * own - 1) : own;
   const passes = passesOf(computed, longestRow(dtype));
-  return { length: own, isHalved, isChirp, computed, passes, table: layOut(own, computed, passes, isHalved, isChirp) };
+  const radices = new Map(passes.map((pass) => [pass, radicesFor(pass, largestRadix)]));
+  const table = layOut(own, computed, radices, passes.length > 1, isHalved, isChirp);
+  return { length: own, isHalved, isChirp, computed, passes, radices, table };
 }
 
 function layOut(
   length: number,
   computed: number,
-  passes: readonly number[],
+  radices: DftPlan["radices"],
+  isSplit: boolean,
   isHalved: boolean,
   isChirp: boolean,
 ): DftTable {
@@ -74,15 +83,15 @@ function layOut(
     return size - count;
   };
   const roots = new Map<number, number>();
-  for (const pass of passes) if (!roots.has(pass)) roots.set(pass, section(pass));
-  const isSplit = passes.length > 1;
+  for (const [pass, [first = 1]] of radices) roots.set(pass, section(pass - first));
   const step = isSplit ? 2 ** Math.ceil(Math.log2(computed) / 2) : 1;
   const fine = section(isSplit ? step : 0);
   const coarse = section(isSplit ? Math.ceil(computed / step) : 0);
   const chirp = section(isChirp ? length : 0);
   const filter = section(isChirp ? computed : 0);
   const halves = section(isHalved ? Math.floor(length / 2) + 1 : 0);
-  return { roots, fine, coarse, step, chirp, filter, halves, size };
+  // One butterfly needs no constants; a tensor has at least one.
+  return { roots, fine, coarse, step, chirp, filter, halves, size: Math.max(1, size) };
 }
 
 /** Whether all prime factors are small. */
