@@ -20,6 +20,15 @@ export type DftKind = "complex" | "real" | "half";
  */
 export const longestRow = (dtype: DftFloat): number => (dtype === "f32" ? 4096 : 2048);
 
+/** Limits of a device: numbers of a butterfly, and of a row that is one pass of several. */
+export interface DftLimits {
+  readonly largestRadix: number;
+  readonly longestPass: number;
+}
+
+/** The largest butterfly of half-length transforms, whose lanes also join numbers from both ends of the spectrum. */
+const LARGEST_HALVED = 8;
+
 /** Prime factors that butterflies have. */
 const PRIMES = [2, 3, 5, 7, 11, 13];
 
@@ -57,13 +66,14 @@ export interface DftPlan {
   readonly table: DftTable;
 }
 
-export function planDft(kind: DftKind, length: number, dtype: DftFloat, largestRadix: number): DftPlan {
+export function planDft(kind: DftKind, length: number, dtype: DftFloat, limits: DftLimits): DftPlan {
   const half = length / 2;
   const isHalved = kind !== "complex" && length % 2 === 0 && half >= 2 && half <= longestRow(dtype) && isSmooth(half);
   const own = isHalved ? half : length;
   const isChirp = !isSmooth(own);
   const computed = isChirp ? smoothFrom(2 * own - 1) : own;
-  const passes = passesOf(computed, longestRow(dtype));
+  const passes = passesOf(computed, longestRow(dtype), Math.min(longestRow(dtype), limits.longestPass));
+  const largestRadix = isHalved ? Math.min(limits.largestRadix, LARGEST_HALVED) : limits.largestRadix;
   const radices = new Map(passes.map((pass) => [pass, radicesFor(pass, largestRadix)]));
   const table = layOut(own, computed, radices, passes.length > 1, isHalved, isChirp);
   return { length: own, isHalved, isChirp, computed, passes, radices, table };
@@ -121,11 +131,12 @@ function smoothFrom(least: number): number {
   return best;
 }
 
-/** Factors of a length that are about equal and at most `longest`. */
-function passesOf(length: number, longest: number): number[] {
+/** One pass of a length of at most `longestRow`, or factors of it that are about equal and at most `longest`. */
+function passesOf(length: number, longestRow: number, longest: number): number[] {
+  if (length <= longestRow) return [length];
   const factors = factorsOf(length) as number[];
-  for (let count = Math.max(1, Math.ceil(Math.log(length) / Math.log(longest))); ; count++) {
-    const found = cut(factors, length, count, longest);
+  for (let count = Math.max(2, Math.ceil(Math.log(length) / Math.log(longest) - 1e-9)); ; count++) {
+    const found = cut(factors, count, longest);
     if (found) return found;
   }
 }
@@ -134,8 +145,7 @@ function passesOf(length: number, longest: number): number[] {
  * The factors in `count` groups, each of a product as near to the fair share as greedy choice finds; null where one is too
  * long.
  */
-function cut(factors: readonly number[], length: number, count: number, longest: number): number[] | null {
-  if (count === 1) return length <= longest ? [length] : null;
+function cut(factors: readonly number[], count: number, longest: number): number[] | null {
   const groups = new Array<number>(count).fill(1);
   for (const factor of factors) {
     const smallest = groups.indexOf(Math.min(...groups));

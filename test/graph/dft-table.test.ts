@@ -4,9 +4,11 @@ import { test } from "node:test";
 import { planDft } from "../../src/graph/dft-plan.js";
 import { dftTable } from "../../src/graph/dft-table.js";
 
+const LIMITS = { largestRadix: 16, longestPass: 4096 };
+
 test("roots of a pass are in the order of its stages, operands and remainders, rounded", () => {
   for (const n of [12, 13, 100, 1000, 4096]) {
-    const plan = planDft("complex", n, "f32", 16);
+    const plan = planDft("complex", n, "f32", LIMITS);
     const table = dftTable(plan, "f32");
     let at = plan.table.roots.get(n) as number;
     let done = 1;
@@ -25,7 +27,7 @@ test("roots of a pass are in the order of its stages, operands and remainders, r
 });
 
 test("coarse and fine roots multiply to every root of a long transform", () => {
-  const plan = planDft("complex", 5000, "f64", 16);
+  const plan = planDft("complex", 5000, "f64", LIMITS);
   const { fine, coarse, step } = plan.table;
   const table = dftTable(plan, "f64");
   for (let turn = 0; turn < 5000; turn += 7) {
@@ -37,7 +39,7 @@ test("coarse and fine roots multiply to every root of a long transform", () => {
 
 test("the filter is the transform of the chirp: its inverse has the chirp's conjugate at its start", () => {
   const n = 17;
-  const plan = planDft("complex", n, "f64", 16);
+  const plan = planDft("complex", n, "f64", LIMITS);
   const table = dftTable(plan, "f64");
   const { computed } = plan;
   for (let j = 0; j < n; j++) {

@@ -16,7 +16,7 @@ import { type Memory, nearAxis, resultOf, sourceOf, type Transforms, temporaryOf
 import { vectorRowsKernel } from "./vector-rows.js";
 
 export const dftRoutine: Routine = (node, profile) => {
-  const transforms = transformsOf(node, profile.fft.largestRadix);
+  const transforms = transformsOf(node, profile.fft);
   const passes = passesOf(transforms);
   const { plan, params, batch, type } = transforms;
   const last = passes.length - 1;

@@ -22,6 +22,8 @@ interface Share {
   /** The places of numbers in each exchange, in order, and those of all. */
   readonly layouts: readonly Layout[];
   readonly places: number;
+  /** Real and imaginary parts change lanes one after the other, through the same memory. */
+  readonly isByParts: boolean;
 }
 
 export function sharedRowsKernel(pass: Pass, profile: TargetProfile): Kernel {
@@ -32,11 +34,11 @@ export function sharedRowsKernel(pass: Pass, profile: TargetProfile): Kernel {
   return kernel.write();
 }
 
-function shareOf(pass: Pass, stages: readonly Stage[], { tiles, fft }: TargetProfile): Share {
+function shareOf(pass: Pass, stages: readonly Stage[], { tiles, fft, hasSlowBarriers }: TargetProfile): Share {
   const { length, type, radices, writing } = pass;
   // One butterfly: a thread computes a transform by itself.
   if (stages.length <= 1 && writing.kind !== "halved") {
-    return { columns: 1, lanes: 1, layouts: [], places: 0 };
+    return { columns: 1, lanes: 1, layouts: [], places: 0, isByParts: false };
   }
   const perTransform = length / Math.max(1, ...radices);
   const bytes = type === "f64" ? 8 : 4;
@@ -45,7 +47,8 @@ function shareOf(pass: Pass, stages: readonly Stage[], { tiles, fft }: TargetPro
   const isAcross = areNeighbours(pass, "from") || areNeighbours(pass, "to");
   const mostNumbers = (fft.mostNumbers * 4) / bytes;
   let columns = 1;
-  const isWorthMore = () => (isAcross ? columns < fft.columns : columns * perTransform < fft.fewLanes);
+  const mostColumns = columnsWanted(pass, perTransform, fft);
+  const isWorthMore = () => (isAcross ? columns < mostColumns : columns * perTransform < fft.fewLanes);
   while (
     2 * columns * length <= mostNumbers &&
     2 * columns * perTransform <= mostLanes &&
@@ -59,9 +62,22 @@ function shareOf(pass: Pass, stages: readonly Stage[], { tiles, fft }: TargetPro
     const lanes = Math.max(2, Math.min(mostLanes, Math.ceil(columns * perTransform)));
     const layouts = exchangesOf(pass, stages, columns, bytes).map(layoutOf);
     const places = columns * Math.max(...layouts.map(({ pitch }) => pitch));
-    if (places * bytes <= room) return { columns, lanes, layouts, places };
+    const isByParts = !hasSlowBarriers || 2 * places * bytes > room;
+    if (places * bytes <= room) return { columns, lanes, layouts, places, isByParts };
     if (columns === 1) throw new Error(`${pass.name}: ${length} numbers do not fit ${room} bytes of shared memory`);
   }
+}
+
+/**
+ * Transforms side by side: as many as fill lines of the cache, or half of them where those are aligned and half as many lanes
+ * are enough. Half a line that begins anywhere touches nearly as many sectors as a whole one.
+ */
+function columnsWanted(pass: Pass, perTransform: number, { columns, lanesAcross }: TargetProfile["fft"]): number {
+  const isAligned = (["from", "to"] as const).every((side) => {
+    const apart = side === "from" ? pass.fromApart * pass.fromStep : pass.toApart * pass.toStep;
+    return !areNeighbours(pass, side) || apart % columns === 0;
+  });
+  return isAligned && columns * perTransform > lanesAcross ? columns / 2 : columns;
 }
 
 /** The exchanges of a workgroup with so many transforms. */
@@ -70,7 +86,7 @@ function exchangesOf(pass: Pass, stages: readonly Stage[], columns: number, byte
   const lanesAt = (number: number) => ({
     columns,
     isAcross: isAcrossAt(pass, stages.length, number),
-    perTransform: number === stages.length ? Math.floor(length / 2) + 1 : length / stages[number].radix,
+    perTransform: number === stages.length ? Math.ceil(length / 2) : length / stages[number].radix,
   });
   const count = pass.writing.kind === "halved" ? stages.length : stages.length - 1;
   return Array.from({ length: count }, (_, number) => ({
@@ -104,7 +120,7 @@ interface Sent {
 
 /** A kernel in the making. */
 class SharedRows {
-  private memory: number | null = null;
+  private memory: { readonly re: number; readonly im: number } | null = null;
   private readonly p: PassKernel;
 
   constructor(
@@ -188,17 +204,35 @@ class SharedRows {
   private writeHalved(sent: readonly Sent[]): void {
     const { p, k, pass } = this;
     const { pitch } = this.share.layouts[this.stages.length - 1];
-    const items = this.items(Math.floor(pass.length / 2) + 1, areNeighbours(pass, "to"));
-    const wanted = items.flatMap(({ column, at }) => {
-      const isFirst = k.compare("eq", at, p.i(0));
-      const across = k.select(isFirst, at, k.binary("sub", p.i(pass.length), at));
+    // The first number has itself across; its lane takes the one in the middle as well, where there is one.
+    const middle = pass.length % 2 === 0 ? pass.length / 2 : 0;
+    const items = this.items(Math.ceil(pass.length / 2), areNeighbours(pass, "to"));
+    const isFirst = ({ at }: Item) => k.compare("eq", at, p.i(0));
+    const wanted = items.flatMap((item) => {
+      const { column, at } = item;
+      const across = k.select(isFirst(item), p.i(middle), k.binary("sub", p.i(pass.length), at));
       return [at, across].map((place) => p.add(p.mul(column, pitch), place));
     });
     const received = this.exchange(sent, wanted);
-    items.forEach(({ column, at, isInside }, i) => {
-      const { transform, gate } = this.transformOf(column);
-      p.writeHalved(transform, at, received[2 * i], received[2 * i + 1], both(k, isInside, gate));
+    items.forEach((item, i) => {
+      const { transform, gate } = this.transformOf(item.column);
+      const open = both(k, item.isInside, gate);
+      const [own, other] = received.slice(2 * i, 2 * i + 2);
+      p.writeHalved(transform, item.at, own, p.ops.select(isFirst(item), own, other), open);
+      if (middle > 0 && this.hasFirst(i)) {
+        p.writeHalved(transform, p.i(middle), other, other, both(k, open, isFirst(item)));
+      }
     });
+  }
+
+  /** Whether some lane has the first pair of a transform in this turn. */
+  private hasFirst(turn: number): boolean {
+    const { columns, lanes } = this.share;
+    const [start, end] = [turn * lanes, (turn + 1) * lanes];
+    if (areNeighbours(this.pass, "to")) return start < columns;
+    const perTransform = Math.ceil(this.pass.length / 2);
+    const next = Math.ceil(start / perTransform);
+    return next < columns && next * perTransform < end;
   }
 
   /** The lane's part of `perTransform` items of each transform; lanes go across transforms or along one. */
@@ -233,26 +267,34 @@ class SharedRows {
   }
 
   /**
-   * Numbers sent to places, and those found at other places after all have arrived. Real and imaginary parts change lanes one
-   * after the other, through the same memory: on an H200 half the memory was worth more than the barriers cost, 0.079 ms
-   * instead of 0.113 for 4096 rows of 4096.
+   * Numbers sent to places, and those found at other places after all have arrived. On an H200 half the memory is worth more
+   * than the barriers between the parts cost: 0.079 ms instead of 0.113 for 4096 rows of 4096.
    */
   private exchange(sent: readonly Sent[], wanted: readonly Value[]): ComplexValue[] {
     const { k } = this;
+    const { places, isByParts } = this.share;
     const isFirst = this.memory === null;
-    this.memory ??= k.array(this.pass.type, this.share.places);
-    const { memory } = this;
-    const moved = (part: "re" | "im"): Value[] => {
-      for (const { place, value, gate } of sent) k.set(memory, place, value[part], gate);
-      k.barrier();
-      return wanted.map((place) => k.get(memory, place));
+    const array = () => k.array(this.pass.type, places);
+    const shared = this.memory?.re ?? array();
+    this.memory ??= { re: shared, im: isByParts ? shared : array() };
+    const { re, im } = this.memory;
+    const put = (part: "re" | "im") => {
+      for (const { place, value, gate } of sent) k.set(part === "re" ? re : im, place, value[part], gate);
     };
+    const take = (from: number) => wanted.map((place) => k.get(from, place));
     // All lanes must have read the old values before they are written over.
     if (!isFirst) k.barrier();
-    const reals = moved("re");
+    put("re");
+    if (!isByParts) put("im");
     k.barrier();
-    const imaginaries = moved("im");
-    return reals.map((re, at) => ({ re, im: imaginaries[at] }));
+    const reals = take(re);
+    if (isByParts) {
+      k.barrier();
+      put("im");
+      k.barrier();
+    }
+    const imaginaries = take(im);
+    return reals.map((value, at) => ({ re: value, im: imaginaries[at] }));
   }
 }
 

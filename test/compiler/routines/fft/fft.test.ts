@@ -47,7 +47,7 @@ function check(given: Case, profile: TargetProfile): void {
   const count = outer * extent * inner;
   const values: C[] = isOfComplex ? randomComplex(count, length) : randomNumbers(count, length).map((x): C => [x, 0]);
   const leaf = (of: readonly number[]) => new Node(buffer, { shape: of, dtype: type }, [], of, type, nowhere);
-  const table = tableOf(kind, length, type, profile.fft.largestRadix);
+  const table = tableOf(kind, length, type, profile.fft);
   const results = [outer, made, inner, ...(kind === "half" ? [] : [2])];
   const node = new Node(dft, { ...params }, [leaf(shape), leaf([1])], results, type, nowhere);
   const source = encodeValues(isOfComplex ? values.flat() : values.map(([re]) => re), type, "source");

@@ -8,7 +8,7 @@ import { encodeValues } from "../../../../src/core/storage.js";
 import { planDft } from "../../../../src/graph/dft-plan.js";
 import { undefinedBytes } from "../../../support/interpreted-routine.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
-import { apart, type C, mirrored, pairsOf, RADIX, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
+import { apart, type C, mirrored, pairsOf, LIMITS, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
 
 const numbersIn = (bytes: Uint8Array) => [...new Float64Array(bytes.slice().buffer)];
 
@@ -86,7 +86,7 @@ test("half a spectrum of twice the length as the spectrum of pairs: transformed 
   for (const sign of [1, -1] as const) {
     const length = 6;
     const half = randomComplex(length + 1, 9);
-    const { halves } = planDft("half", 2 * length, "f64", RADIX).table;
+    const { halves } = planDft("half", 2 * length, "f64", LIMITS).table;
     const found = elements(length, { kind: "joined", extent: length + 1 }, half.flat(), { sign, halves });
     const whole = transformOf(mirrored(half, 2 * length), sign).map(([re]) => re);
     assert.ok(apart(transformOf(found, sign), pairsOf(whole)) < 1e-14, `sign ${sign}`);
@@ -114,7 +114,7 @@ test("half a spectrum of twice the length, from that of pairs", () => {
     for (const length of [5, 6]) {
       const x = randomNumbers(2 * length, length);
       const spectrum = transformOf(pairsOf(x), sign);
-      const { halves } = planDft("real", 2 * length, "f64", RADIX).table;
+      const { halves } = planDft("real", 2 * length, "f64", LIMITS).table;
       const writing: Writing = { kind: "halved", extent: length + 1, factor: null, scale: 3 };
       const pass = wholePass(length, [1, 1], { sign, writing, halves });
       const found = run(pass, spectrum.flat(), tableOf("real", 2 * length, "f64"), 2 * (length + 1), (p) => {

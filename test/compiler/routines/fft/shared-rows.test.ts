@@ -8,7 +8,7 @@ import { encodeValues } from "../../../../src/core/storage.js";
 import { planDft } from "../../../../src/graph/dft-plan.js";
 import { undefinedBytes } from "../../../support/interpreted-routine.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
-import { apart, type C, gpuOf, linesOf, pairsOf, RADIX, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
+import { apart, type C, gpuOf, linesOf, pairsOf, LIMITS, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
 
 const numbersIn = (bytes: Uint8Array) => [...new Float64Array(bytes.slice().buffer)];
 
@@ -41,6 +41,8 @@ test("the parts of numbers change lanes in one array, with fewer transforms wher
   const most = check(64, [8, 1], gpuOf(64, 16384));
   assert.equal(most.arrays.length, 1);
   assert.ok(most.arrays[0]!.size >= 64);
+  const slow = { ...gpuOf(64, 16384), hasSlowBarriers: true };
+  assert.equal(check(64, [8, 1], slow).arrays.length, 2, "both at once where barriers are slow");
   const fewer = check(64, [1, 8], gpuOf(64, 64 * 8 * 3));
   assert.ok(fewer.arrays[0]!.size * 8 <= 64 * 8 * 3);
   assert.throws(() => check(64, [3, 1], gpuOf(8, 64 * 8 - 1)), /64 numbers do not fit 511 bytes/);
@@ -50,7 +52,7 @@ test("half a spectrum, written from that of pairs, by lanes that take both sides
   for (const length of [4, 6, 15, 64]) {
     for (const lanes of [8, 32]) {
       for (const bytes of [16384, length * 8 + 512]) {
-        const { halves, roots } = planDft("real", 2 * length, "f64", RADIX).table;
+        const { halves, roots } = planDft("real", 2 * length, "f64", LIMITS).table;
         const pass = wholePass(length, [3, 1], {
           halves,
           roots: roots.get(length)!,

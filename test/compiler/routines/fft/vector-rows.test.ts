@@ -6,7 +6,7 @@ import { encodeValues } from "../../../../src/core/storage.js";
 import { planDft } from "../../../../src/graph/dft-plan.js";
 import { undefinedBytes } from "../../../support/interpreted-routine.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
-import { apart, type C, linesOf, pairsOf, RADIX, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
+import { apart, type C, linesOf, pairsOf, LIMITS, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
 
 const numbersIn = (bytes: Uint8Array) => [...new Float64Array(bytes.slice().buffer)];
 
@@ -41,7 +41,7 @@ test("lines along memory and across it, as many as vectors have lanes, fewer and
 
 test("half a spectrum, written from that of pairs", () => {
   for (const length of [2, 6, 15, 64]) {
-    const { halves, roots } = planDft("real", 2 * length, "f64", RADIX).table;
+    const { halves, roots } = planDft("real", 2 * length, "f64", LIMITS).table;
     const pass = wholePass(length, [5, 1], {
       halves,
       roots: roots.get(length)!,
