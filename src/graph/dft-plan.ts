@@ -39,15 +39,20 @@ interface DftTable {
    * roots of a butterfly's remainder 0, 1 … `done` - 1, so that neighbouring lanes read neighbours.
    */
   readonly roots: ReadonlyMap<number, number>;
-  /** w^0 … w^(step-1) and w^0, w^step, w^(2 step) …, for w of the whole length: between passes. */
+  /** w^0 … w^(step-1) and w^0, w^step, w^(2 step) …, for w a root of this order: between passes, and to join halves. */
   readonly fine: number;
   readonly coarse: number;
   readonly step: number;
+  /** The computed length, or twice that if `isHalved`. */
+  readonly order: number;
   readonly chirp: number;
   /** The transform of the chirp, divided by the length. */
   readonly filter: number;
-  /** Roots of twice the length, as many as half the length and one: they join a real transform of twice the length. */
-  readonly halves: number;
+  /**
+   * Roots of twice the length, as many as half the length and one: they join a real transform of twice the length. Null where
+   * there are several passes, whose coarse and fine roots make them.
+   */
+  readonly halves: number | null;
   readonly size: number;
 }
 
@@ -68,7 +73,7 @@ export interface DftPlan {
 
 export function planDft(kind: DftKind, length: number, dtype: DftFloat, limits: DftLimits): DftPlan {
   const half = length / 2;
-  const isHalved = kind !== "complex" && length % 2 === 0 && half >= 2 && half <= longestRow(dtype) && isSmooth(half);
+  const isHalved = kind !== "complex" && length % 2 === 0 && half >= 2 && isSmooth(half);
   const own = isHalved ? half : length;
   const isChirp = !isSmooth(own);
   const computed = isChirp ? smoothFrom(2 * own - 1) : own;
@@ -94,14 +99,15 @@ function layOut(
   };
   const roots = new Map<number, number>();
   for (const [pass, [first = 1]] of radices) roots.set(pass, section(pass - first));
-  const step = isSplit ? 2 ** Math.ceil(Math.log2(computed) / 2) : 1;
+  const order = isHalved ? 2 * computed : computed;
+  const step = isSplit ? 2 ** Math.ceil(Math.log2(order) / 2) : 1;
   const fine = section(isSplit ? step : 0);
-  const coarse = section(isSplit ? Math.ceil(computed / step) : 0);
+  const coarse = section(isSplit ? Math.ceil(order / step) : 0);
   const chirp = section(isChirp ? length : 0);
   const filter = section(isChirp ? computed : 0);
-  const halves = section(isHalved ? Math.floor(length / 2) + 1 : 0);
+  const halves = isHalved && !isSplit ? section(Math.floor(length / 2) + 1) : null;
   // One butterfly needs no constants; a tensor has at least one.
-  return { roots, fine, coarse, step, chirp, filter, halves, size: Math.max(1, size) };
+  return { roots, fine, coarse, step, order, chirp, filter, halves, size: Math.max(1, size) };
 }
 
 /** Whether all prime factors are small. */

@@ -6,7 +6,7 @@ import type { DftFloat, DftPlan } from "./dft-plan.js";
 
 /** Real and imaginary parts by turns. */
 export function dftTable(plan: DftPlan, dtype: DftFloat): Float32Array | Float64Array {
-  const { length, computed, passes, radices, isChirp, isHalved, table } = plan;
+  const { length, computed, passes, radices, isChirp, table } = plan;
   const values = dtype === "f32" ? new Float32Array(2 * table.size) : new Float64Array(2 * table.size);
   const put = (at: number, [re, im]: readonly [number, number]) => {
     values[2 * at] = re;
@@ -19,10 +19,12 @@ export function dftTable(plan: DftPlan, dtype: DftFloat): Float32Array | Float64
     }
   }
   if (passes.length > 1) {
-    for (let k = 0; k < table.step; k++) put(table.fine + k, root(k, computed));
-    for (let k = 0; k * table.step < computed; k++) put(table.coarse + k, root(k * table.step, computed));
+    const { step, order } = table;
+    for (let k = 0; k < step; k++) put(table.fine + k, root(k, order));
+    for (let k = 0; k * step < order; k++) put(table.coarse + k, root(k * step, order));
   }
-  if (isHalved) for (let k = 0; 2 * k <= length; k++) put(table.halves + k, root(k, 2 * length));
+  const { halves } = table;
+  if (halves !== null) for (let k = 0; 2 * k <= length; k++) put(halves + k, root(k, 2 * length));
   if (isChirp) {
     for (let k = 0; k < length; k++) put(table.chirp + k, chirpAt(k, length));
     const { re, im } = chirpFilter(length, computed);

@@ -26,10 +26,21 @@ test("powers of two are one pass to the longest row, two to its square", () => {
   assert.equal(planDft("complex", 2 ** 25, "f32", LIMITS).passes.length, 3);
 });
 
-test("real transforms of even length are halved, where a row holds them and their factors are small", () => {
+test("a pass of several is no longer than the device's longest, where a row of its own may be", () => {
+  const limits = { largestRadix: 16, longestPass: 512 };
+  assert.deepEqual(planDft("complex", 4096, "f32", limits).passes, [4096]);
+  assert.deepEqual(planDft("complex", 2 ** 18, "f32", limits).passes, [512, 512]);
+  assert.deepEqual(planDft("complex", 2 ** 20, "f32", limits).passes, [128, 128, 64]);
+});
+
+test("real transforms of even length are halved, where their factors are small", () => {
   assert.ok(planDft("real", 1024, "f32", LIMITS).isHalved);
   assert.equal(planDft("half", 1024, "f32", LIMITS).length, 512);
   assert.ok(!planDft("real", 1023, "f32", LIMITS).isHalved);
   assert.ok(!planDft("real", 2 * 1031, "f32", LIMITS).isHalved);
-  assert.ok(!planDft("real", 2 ** 16, "f32", LIMITS).isHalved);
+  const long = planDft("real", 2 ** 16, "f32", LIMITS);
+  assert.deepEqual(
+    [long.isHalved, long.passes, long.table.halves, long.table.order],
+    [true, [256, 128], null, 2 ** 16],
+  );
 });

@@ -10,6 +10,7 @@ import { dftExtents } from "../../../graph/primitives/dft.js";
 import type { Kernel } from "../../ir/ir.js";
 import type { TargetProfile } from "../../target/profile.js";
 import type { Routine, RoutineBuffer } from "../../target/routine.js";
+import { joinedHalvesKernel } from "./joined-halves.js";
 import type { Digit, Factor, Pass, Reading, Writing } from "./pass.js";
 import { sharedRowsKernel } from "./shared-rows.js";
 import { type Memory, nearAxis, resultOf, sourceOf, type Transforms, temporaryOf, transformsOf } from "./transforms.js";
@@ -42,8 +43,10 @@ export const dftRoutine: Routine = (node, profile) => {
   };
 };
 
-const kernelOf = (pass: Pass, profile: TargetProfile): Kernel =>
-  profile.maxLanes > 1 ? sharedRowsKernel(pass, profile) : vectorRowsKernel(pass);
+function kernelOf(pass: Pass, profile: TargetProfile): Kernel {
+  if (pass.isJoining) return joinedHalvesKernel(pass, profile);
+  return profile.maxLanes > 1 ? sharedRowsKernel(pass, profile) : vectorRowsKernel(pass);
+}
 
 /** One end of a series of passes: the memory, and what its numbers are. */
 interface End<As> {
@@ -60,10 +63,17 @@ function passesOf(transforms: Transforms): Pass[] {
   const chirp = isChirp ? factor(table.chirp) : null;
   const source = { memory: sourceOf(transforms), as: readingOf(transforms, chirp) };
   const result = { memory: resultOf(transforms), as: writingOf(transforms, chirp) };
+  const memory = temporaryOf(transforms);
+  if (result.as.kind === "halved" && passes.length > 1) {
+    const pairs = { memory, as: keptAs(computed) };
+    return [
+      ...transform(transforms, sign, source, pairs, null),
+      joining(transforms, { memory, as: readingAll(computed) }, result),
+    ];
+  }
   if (!isChirp || passes.length === 1) {
     return transform(transforms, sign, source, result, isChirp ? factor(table.filter) : null);
   }
-  const memory = temporaryOf(transforms);
   const filtered: Writing = { kind: "complex", extent: computed, factor: factor(table.filter), scale: 1 };
   const back = sign === 1 ? -1 : 1;
   return [
@@ -71,6 +81,8 @@ function passesOf(transforms: Transforms): Pass[] {
     ...transform(transforms, back, { memory, as: readingAll(computed) }, result, null),
   ];
 }
+
+const keptAs = (computed: number): Writing => ({ kind: "complex", extent: computed, factor: null, scale: 1 });
 
 const readingAll = (computed: number): Reading => ({
   kind: "complex",
@@ -103,44 +115,67 @@ function transform(
   result: End<Writing>,
   convolved: Factor | null,
 ): Pass[] {
-  const { plan, params, type, batch } = transforms;
-  const { passes, radices, computed, table } = plan;
+  const { passes, radices, computed, table } = transforms.plan;
   const last = passes.length - 1;
   const memory = temporaryOf(transforms);
-  const kept: Writing = { kind: "complex", extent: computed, factor: null, scale: 1 };
-  const { fine, coarse, step, halves } = table;
   return passes.map((length, number) => {
     const isLast = number === last;
     const behind = productOf(passes.slice(number + 1));
     const from = number === 0 ? source : { memory, as: readingAll(computed) };
-    const to = isLast ? result : { memory, as: kept };
-    const which = last === 0 ? "" : ` ${number + 1} of ${last + 1}`;
-    const factor = computed / (length * behind);
+    const to = isLast ? result : { memory, as: keptAs(computed) };
+    const factor = table.order / (length * behind);
     return {
-      name: `dft${which}[${[...batch]
-        .reverse()
-        .map(({ extent }) => `${extent}×`)
-        .join("")}${params.length}]`,
-      type,
+      ...ofWhole(transforms, last === 0 ? "" : ` ${number + 1} of ${last + 1}`, sign),
       length,
       radices: radices.get(length) as readonly number[],
-      computed,
-      whole: plan.length,
-      sign,
       digits: digitsOf(transforms, number, from.memory, to.memory),
       fromStep: behind,
       toStep: isLast ? computed / length : behind,
-      start: from.memory.start,
-      fromApart: from.memory.apart,
-      toApart: to.memory.apart,
-      reading: from.as,
-      writing: to.as,
+      ...betweenEnds(from, to),
       roots: table.roots.get(length) as number,
-      halves,
-      twiddle: isLast ? null : { digit: nearAxis(transforms) ? 1 : 0, factor, fine, coarse, step },
+      twiddle: isLast ? null : { digit: nearAxis(transforms) ? 1 : 0, factor },
       convolved,
     };
   });
+}
+
+/** The pass that joins the transform of pairs to half a spectrum. */
+function joining(transforms: Transforms, from: End<Reading>, to: End<Writing>): Pass {
+  const { plan, params, batch } = transforms;
+  return {
+    ...ofWhole(transforms, ", joined", params.sign),
+    length: plan.computed,
+    radices: [],
+    digits: batch.map((_, axis) => lineDigit(transforms, axis, from.memory, to.memory)),
+    fromStep: 1,
+    toStep: 1,
+    ...betweenEnds(from, to),
+    roots: 0,
+    twiddle: null,
+    convolved: null,
+    isJoining: true,
+  };
+}
+
+/** The fields of a pass that all passes of a transform share. */
+function ofWhole({ plan, params, type, batch }: Transforms, which: string, sign: 1 | -1) {
+  const { computed, length: whole, table } = plan;
+  const { fine, coarse, step, halves } = table;
+  const shape = [...[...batch].reverse().map(({ extent }) => extent), params.length];
+  return { name: `dft${which}[${shape.join("×")}]`, type, computed, whole, sign, halves, long: { fine, coarse, step } };
+}
+
+const betweenEnds = (from: End<Reading>, to: End<Writing>) => ({
+  start: from.memory.start,
+  fromApart: from.memory.apart,
+  toApart: to.memory.apart,
+  reading: from.as,
+  writing: to.as,
+});
+
+/** The digit of an axis of the batch. */
+function lineDigit({ batch }: Transforms, axis: number, from: Memory, to: Memory): Digit {
+  return { extent: batch[axis].extent, from: from.axes[axis], to: to.axes[axis], fromPosition: 0, toPosition: 0 };
 }
 
 /** The digits that number the transforms of a pass: neighbours in memory, digits of the position, other lines along the axis. */
@@ -161,9 +196,7 @@ function digitsOf(transforms: Transforms, number: number, from: Memory, to: Memo
           const toPosition = productOf(passes.slice(0, at));
           return { extent, ...still, fromPosition: computed / (toPosition * extent), toPosition };
         });
-  const lines = batch.map(({ extent }, axis): Digit => {
-    return { extent, from: from.axes[axis], to: to.axes[axis], fromPosition: 0, toPosition: 0 };
-  });
+  const lines = batch.map((_, axis) => lineDigit(transforms, axis, from, to));
   const near = nearAxis(transforms) ? 1 : 0;
   return [...lines.slice(0, near), ...within, ...lines.slice(near)].filter(({ extent }) => extent !== 1);
 }

@@ -121,7 +121,7 @@ export class PassKernel {
   /** The spectrum of pairs, from half of that of all: the sum and the turned difference of two numbers. */
   private joined(base: Value, position: Value): ComplexValue {
     const { k, ops } = this;
-    const { whole, sign, halves, reading } = this.pass;
+    const { whole, sign, reading } = this.pass;
     const across = k.binary("sub", this.i(whole), position);
     // The first number and the last are real: what their imaginary parts hold does not count.
     const isFirst = k.compare("eq", position, this.i(0));
@@ -132,7 +132,7 @@ export class PassKernel {
     };
     const [a, b] = [part(position), ops.conj(part(across))];
     const isBeyond = k.compare("gt", position, across);
-    const known = this.constant(halves, k.binary("min", position, across), false);
+    const known = this.halfRoot(k.binary("min", position, across));
     const root = { re: k.select(isBeyond, k.unary("neg", known.re), known.re), im: known.im };
     return ops.addTurned(ops.add(a, b), ops.mul(ops.sub(a, b), root, sign === 1), 1);
   }
@@ -205,11 +205,11 @@ export class PassKernel {
   /** Writes the numbers k and length - k of half a spectrum, from those of the spectrum of pairs. */
   writeHalved(transform: Transform, at: Value, z: ComplexValue, across: ComplexValue, gate: Value | null): void {
     const { ops, k } = this;
-    const { whole, sign, halves, writing } = this.pass;
+    const { whole, sign, writing } = this.pass;
     const y = ops.conj(across);
     const even = ops.scaled(ops.add(z, y), writing.scale / 2);
     const odd = ops.turned(ops.scaled(ops.sub(z, y), writing.scale / 2), -1);
-    const moved = ops.mul(odd, this.constant(halves, at, sign === 1));
+    const moved = ops.mul(odd, this.halfRoot(at), sign === 1);
     this.writeAt(transform.to, at, ops.add(even, moved), gate);
     this.writeAt(transform.to, k.binary("sub", this.i(whole), at), ops.conj(ops.sub(even, moved)), gate);
   }
@@ -240,7 +240,8 @@ export class PassKernel {
     const { twiddle } = this.pass;
     if (!twiddle) return null;
     const across = Math.ceil(Math.sqrt(radix));
-    const at = (place: Value) => this.wholeRoot(this.k.binary("mul", transform.digits[twiddle.digit], place));
+    const at = (place: Value) =>
+      this.longRoot(this.mul(this.k.binary("mul", transform.digits[twiddle.digit], place), twiddle.factor));
     const rows = Array.from({ length: Math.ceil(radix / across) }, (_, row) =>
       at(this.add(first, this.i(row * across * done))),
     );
@@ -251,11 +252,17 @@ export class PassKernel {
     });
   }
 
-  /** A root of the whole transform: a product of two, one of many and one of few steps. */
-  private wholeRoot(turn: Value): ComplexValue {
-    const { factor, step, fine, coarse } = this.pass.twiddle as NonNullable<Pass["twiddle"]>;
-    const [many, few] = this.divided(this.mul(turn, factor), step);
+  /** A long root: a product of two, one of many and one of few steps. */
+  private longRoot(turn: Value): ComplexValue {
+    const { step, fine, coarse } = this.pass.long;
+    const [many, few] = this.divided(turn, step);
     return this.ops.mul(this.constant(fine, few, false), this.constant(coarse, many, false));
+  }
+
+  /** The root of twice the length that joins numbers which lie across the middle of half a spectrum. */
+  private halfRoot(at: Value): ComplexValue {
+    const { halves } = this.pass;
+    return halves === null ? this.longRoot(at) : this.constant(halves, at, false);
   }
 
   // ------------------------------------------------------------------------------------------------ stages

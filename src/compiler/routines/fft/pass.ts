@@ -74,18 +74,17 @@ export interface Pass {
   readonly writing: Writing;
   /** Sections of the table. */
   readonly roots: number;
-  readonly halves: number;
+  /** Roots that join halves; null: coarse and fine roots. */
+  readonly halves: number | null;
+  /** Two sections of the table, whose products are all roots of one order. */
+  readonly long: { readonly fine: number; readonly coarse: number; readonly step: number };
   /**
-   * Results are multiplied by w^(rest · k · factor), for w of the whole length and `rest` the digit of this number: the
-   * twiddles between passes, in two sections of the table.
+   * Results are multiplied by w^(rest · k · factor), for w of the long roots and `rest` the digit of this number: the
+   * twiddles between passes.
    */
-  readonly twiddle: {
-    readonly digit: number;
-    readonly factor: number;
-    readonly fine: number;
-    readonly coarse: number;
-    readonly step: number;
-  } | null;
+  readonly twiddle: { readonly digit: number; readonly factor: number } | null;
+  /** Nothing is transformed: the numbers, of a transform of pairs, are joined to half a spectrum (joined-halves.ts). */
+  readonly isJoining?: boolean;
   /** The transform is multiplied by a section of the table and transformed back, all in one kernel. */
   readonly convolved: Factor | null;
 }

@@ -99,6 +99,7 @@ test("lengths of several passes, and convolutions of several", () => {
   for (const profile of [cpuProfile, gpuOf(64, 16384, 16)]) {
     check({ kind: "complex", length: 2100, lines: [1, 2] }, profile);
     check({ kind: "complex", length: 1031, sign: 1 }, profile);
-    check({ kind: "real", length: 4200 }, profile);
+    check({ kind: "real", length: 4200, lines: [2, 1] }, profile);
+    check({ kind: "half", length: 4200, sign: 1, lines: [1, 2] }, profile);
   }
 });

@@ -22,7 +22,10 @@ function transformsWith(shape: readonly number[], axis: number, more: Partial<Df
   const params = { kind: "complex", axis, length: given[axis], sign: -1, scale: 1, isOfComplex: true, ...more };
   const x = new Node(constant, { value: 0 }, [], [...shape, 2], "f32", device);
   const result = (more.order ?? given.map((_, i) => i)).map((i) => given[i]!);
-  return transformsOf(new Node(dft, params as unknown as Params, [x], [...result, 2], "f32", device), { largestRadix: 16, longestPass: 512 });
+  return transformsOf(new Node(dft, params as unknown as Params, [x], [...result, 2], "f32", device), {
+    largestRadix: 16,
+    longestPass: 512,
+  });
 }
 
 test("axes before the transformed one are one, and so are those behind it", () => {

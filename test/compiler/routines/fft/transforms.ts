@@ -80,6 +80,7 @@ export function wholePass(length: number, [outer, inner]: readonly [number, numb
     writing: { kind: "complex", extent: length, factor: null, scale: 1 },
     roots: table.roots.get(length) ?? 0,
     halves: 0,
+    long: { fine: 0, coarse: 0, step: 1 },
     twiddle: null,
     convolved: null,
     ...change,

@@ -6,7 +6,7 @@ import { encodeValues } from "../../../../src/core/storage.js";
 import { planDft } from "../../../../src/graph/dft-plan.js";
 import { undefinedBytes } from "../../../support/interpreted-routine.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
-import { apart, type C, linesOf, pairsOf, LIMITS, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
+import { apart, type C, LIMITS, linesOf, pairsOf, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
 
 const numbersIn = (bytes: Uint8Array) => [...new Float64Array(bytes.slice().buffer)];
 
