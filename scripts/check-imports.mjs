@@ -115,6 +115,26 @@ export const INNER_LAYERS = {
     variational: ["draws", "diagnostics", "target", "approximation"],
     smc: ["draws", "diagnostics", "target", "approximation"],
   },
+  nn: {
+    // what a layer is: scopes, parameters, models of parts, summaries
+    core: [],
+    // first values of parameters
+    initializers: ["core"],
+    // functions of an element or of an axis
+    activations: [],
+    // the layers, a file for each family
+    layers: ["core", "initializers", "activations"],
+    losses: ["activations"],
+    metrics: [],
+    // gradient transforms, schedules
+    optimizers: [],
+    // batches, augmentation, files larger than memory
+    data: [],
+    // models and training states in files; narrow weights
+    files: ["core", "layers", "activations"],
+    // runs: steps, events, checkpoints, progress
+    training: ["core", "data", "losses", "metrics", "optimizers", "files"],
+  },
 };
 
 /**

@@ -116,6 +116,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "random/stirling.js": (f, { x }) => f.stirlingSeries(x),
   "random/uniform.js": (f, { key }) => [f.uniform(key, [2]), f.bernoulli(key), f.randint(key, [2], 0, 9)],
   "linalg/arguments.js": (f, { m }) => f.adjointOf(m),
+  "linalg/eig.js": (f, { m }) => [f.eig(m).eigenvectors, f.eigvals(m)],
   "linalg/eigh.js": (f, { m }) => [f.eigh(m).eigenvectors, f.eigvalsh(m)],
   "linalg/pivoted-columns.js": (f, { m }) => f.pivotedColumns(m),
   "linalg/qr.js": (f, { m }) => [f.qr(m).q, f.qr(m, { pivoting: true }).r],

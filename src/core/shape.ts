@@ -50,8 +50,11 @@ export function sizeOf(shape: Shape, operation = "size"): number {
 }
 
 /** The product of some extents. It may exceed the exact integers when another extent of the shape is 0. */
-export const productOf = (extents: readonly number[]): number =>
-  extents.reduce((product, extent) => product * extent, 1);
+export function productOf(extents: readonly number[]): number {
+  let product = 1;
+  for (const extent of extents) product *= extent;
+  return product;
+}
 
 /** Row-major strides, in elements. */
 export function stridesOf(shape: Shape): number[] {

@@ -131,8 +131,14 @@ export function checkOneDevice(operation: string, nodes: readonly Node[]): void 
 /** A weak node promotes like this number: one that is not whole. */
 const ANY_NUMBER = 0.5;
 
+/** Whether they have one dtype that nothing changes. */
+const isAlike = (a: Node, b: Node): boolean => a.dtype === b.dtype && !a.isWeak && !b.isWeak;
+
 /** The common dtype of nodes and JavaScript values. */
 export function commonDType(operation: string, operands: readonly (Node | Scalar)[]): DType {
+  const [first] = operands;
+  if (first instanceof Node && operands.every((each) => each instanceof Node && isAlike(each, first)))
+    return first.dtype;
   const isStrong = (operand: Node | Scalar) => operand instanceof Node && !operand.isWeak;
   const hasStrong = operands.some(isStrong);
   // Among weak nodes only, dtypes stay.

@@ -22,9 +22,12 @@ const functionsOf = ({ params }: Node): readonly GraphFunction[] => {
   return [body, test, ...branches].filter((each) => each !== undefined);
 };
 
-/** Whether a graph has a while loop, also at any depth inside the functions of its nodes. */
+/** Whether a graph has a while loop, also at any depth inside the functions and the definitions of its nodes. */
 export const hasWhileLoop = (roots: readonly Node[]): boolean =>
-  inputsFirst(roots, ({ inputs }) => inputs).some(isLooping);
+  inputsFirst(roots, ({ inputs }) => inputs).some((node) => hasOwnLoop(node) || isLooping(node));
+
+/** Whether the definition of a node has a while loop. No mask is needed: it ends by itself. */
+const hasOwnLoop = ({ primitive }: Node): boolean => primitive.kind === "composite" && primitive.hasWhileLoop === true;
 
 /** Whether a node is a while loop or has one inside. */
 const isLooping = (node: Node): boolean =>

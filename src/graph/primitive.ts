@@ -120,6 +120,8 @@ export interface RoutinePrimitive extends Common {
 /** Defined by other primitives, which the compiler substitutes for it. It still has derivative and batching rules. */
 export interface CompositePrimitive extends Common {
   readonly kind: "composite";
+  /** Its definition has a while loop, which ends by itself whatever the inputs are. */
+  readonly hasWhileLoop?: true;
   /** Its definition; a list for an operation with several results. */
   expand(g: GraphOps, node: Node, inputs: readonly Node[]): Node | readonly Node[];
 }

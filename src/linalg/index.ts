@@ -2,6 +2,7 @@
 
 export { matmul, matrixTranspose, outer, tensordot, trace, vecdot } from "../tensor/index.js";
 export { type CheckOptions, check } from "./check.js";
+export { eig, eigvals } from "./eig.js";
 export { type Eigenpairs, eigh, eigvalsh, type HermitianOptions } from "./eigh.js";
 export { type ConjugateGradientOptions, cg } from "./iterative.js";
 export { type LeastSquares, lstsq, pinv } from "./least-squares.js";

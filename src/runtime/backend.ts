@@ -21,7 +21,7 @@ import { hasWhileLoop } from "../graph/loop-mask.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { AwaitedLoops } from "./awaited-loops.js";
 import { execute } from "./execute.js";
-import { askedAgain, expectAgain, markPassed, withoutSlices } from "./kept-values.js";
+import { askedAgain, expectAgain, expectWaiting, markPassed, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
 import { type Prepared, recordable } from "./prepared.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
@@ -189,6 +189,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const graph = this.programs.look(roots, areKept ? graphOf(roots) : order);
     const isNewForm = graph.form.entries.length === 0;
     if (areKept || isNewForm) expectAgain(graph, areKept ? again : NONE, isNewForm);
+    if (isNewForm) expectWaiting(graph, this.maxKeptBytes);
     markPassed(graph);
     const found = this.programs.choose(graph, true);
     if (found.kept === 0) this.evaluate(found);

@@ -73,6 +73,21 @@ export function expectAgain({ roots, order, form }: Evaluated, again: readonly N
   }
 }
 
+/**
+ * Expects that the values of this graph which operations outside of it read will be asked for: those operations wait. A
+ * differentiated function leaves operations behind that nobody will ask for, so its values do not count.
+ */
+export function expectWaiting({ order, form }: Evaluated, maxBytes: number): void {
+  const usersInside = new Array<number>(order.length).fill(0);
+  for (const node of order) if (!node.isEnd) for (const input of node.inputs) usersInside[input.position]++;
+  for (const [position, node] of order.entries()) {
+    const isRead = !node.isEnd && node.users > usersInside[position] && node.trace === null;
+    if (!isRead || isBundle(node) || form.roots.includes(position)) continue;
+    const value = sourceOf(node);
+    if (!value.isEnd && value.storage === null && isWorthKeeping(value, maxBytes)) form.usedLater.add(value.position);
+  }
+}
+
 /** True for a leaf of the graph that was walked last which was stored because it was expected to be asked for later. */
 const wasKept = ({ isEnd, passedIn, passedAt }: Node): boolean => isEnd && passedIn?.usedLater.has(passedAt) === true;
 

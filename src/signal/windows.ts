@@ -35,65 +35,48 @@ function windowOf<D extends DType>(
   });
 }
 
-/** n ones: no window at all. */
-export function boxcar<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.boxcar", 2, arguments);
-  return windowOf("boxcar", n, 0, options);
+/** A window without a parameter, of n points. */
+type PlainWindow = <D extends DType = "f32">(n: number, options?: SignalWindowOptions<D>) => Tensor<D>;
+
+function plainWindow(name: WindowName): PlainWindow {
+  const window = <D extends DType>(...given: [n: number, options?: SignalWindowOptions<D>]): Tensor<D> => {
+    checkCount(`signal.${name}`, 2, given);
+    const [n, options = {}] = given;
+    return windowOf(name, n, 0, options);
+  };
+  // Errors look for the name of the operation on the stack.
+  return Object.defineProperty(window, "name", { value: name }) as PlainWindow;
 }
+
+/** n ones: no window at all. */
+export const boxcar: PlainWindow = plainWindow("boxcar");
 
 /** A triangle that is 0 at both ends. */
-export function bartlett<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.bartlett", 2, arguments);
-  return windowOf("bartlett", n, 0, options);
-}
+export const bartlett: PlainWindow = plainWindow("bartlett");
 
 /** A triangle that is not 0 at its ends. */
-export function triang<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.triang", 2, arguments);
-  return windowOf("triang", n, 0, options);
-}
+export const triang: PlainWindow = plainWindow("triang");
 
 /** Half a period of a sine. */
-export function cosine<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.cosine", 2, arguments);
-  return windowOf("cosine", n, 0, options);
-}
+export const cosine: PlainWindow = plainWindow("cosine");
 
 /** The Hann window, ½ - ½ cos. */
-export function hann<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.hann", 2, arguments);
-  return windowOf("hann", n, 0, options);
-}
+export const hann: PlainWindow = plainWindow("hann");
 
 /** The Hamming window, 0.54 - 0.46 cos. */
-export function hamming<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.hamming", 2, arguments);
-  return windowOf("hamming", n, 0, options);
-}
+export const hamming: PlainWindow = plainWindow("hamming");
 
 /** Blackman's window: three cosines, side lobes of -58 dB. */
-export function blackman<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.blackman", 2, arguments);
-  return windowOf("blackman", n, 0, options);
-}
+export const blackman: PlainWindow = plainWindow("blackman");
 
 /** The window of Blackman and Harris: four cosines, side lobes of -92 dB. */
-export function blackmanharris<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.blackmanharris", 2, arguments);
-  return windowOf("blackmanharris", n, 0, options);
-}
+export const blackmanharris: PlainWindow = plainWindow("blackmanharris");
 
 /** Nuttall's window: four cosines, side lobes of -98 dB. */
-export function nuttall<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.nuttall", 2, arguments);
-  return windowOf("nuttall", n, 0, options);
-}
+export const nuttall: PlainWindow = plainWindow("nuttall");
 
 /** A window with a flat top, for the heights of peaks. */
-export function flattop<D extends DType = "f32">(n: number, options: SignalWindowOptions<D> = {}): Tensor<D> {
-  checkCount("signal.flattop", 2, arguments);
-  return windowOf("flattop", n, 0, options);
-}
+export const flattop: PlainWindow = plainWindow("flattop");
 
 /** Kaiser's window: beta trades the width of the main lobe for the height of the others. */
 export function kaiser<D extends DType = "f32">(

@@ -46,6 +46,8 @@ export interface CreationOptions<D extends DType = DType> {
 
 export const CREATION: OptionKinds<CreationOptions> = { dtype: "dtype", device: "text" };
 
+const TENSOR: OptionKinds<CreationOptions & { readonly shape?: Shape }> = { ...CREATION, shape: "any" };
+
 /** The dtype of typed arrays. */
 interface ArrayDTypes {
   Int8Array: "i8";
@@ -80,7 +82,7 @@ export function tensor<V extends Values<Scalar> | ArrayBufferView, D extends DTy
   options: CreationOptions<D> & { readonly shape?: Shape } = {},
 ): Tensor<D> {
   checkCount("tensor", 2, arguments);
-  checkOptions<typeof options>("tensor", options, { ...CREATION, shape: "any" });
+  checkOptions<typeof options>("tensor", options, TENSOR);
   return new Tensor(valuesNode(backendFor(options.device, "tensor"), values, options));
 }
 

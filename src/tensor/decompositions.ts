@@ -1,4 +1,5 @@
 /** Decompositions of matrices of f32, f64, c64 or c128 as functions of tensors; `linalg` gives them their interface. */
+import { eigNodes, eigvalsNodes } from "../graph/primitives/linalg/eig.js";
 import { eighNodes } from "../graph/primitives/linalg/eigh.js";
 import { leastSquares, pinv } from "../graph/primitives/linalg/pinv.js";
 import { qrNodes } from "../graph/primitives/linalg/qr.js";
@@ -12,6 +13,15 @@ export function hermitianEigen(a: Tensor): [Tensor, Tensor] {
   const [values, vectors] = eighNodes(g, a.node);
   return [new Tensor(values), new Tensor(vectors)];
 }
+
+/** Complex eigenvalues and eigenvectors, as columns, of general matrices. */
+export function generalEigen(a: Tensor): [Tensor, Tensor] {
+  const [values, vectors] = eigNodes(g, a.node);
+  return [new Tensor(values), new Tensor(vectors)];
+}
+
+/** The eigenvalues alone. */
+export const generalEigenvalues = (a: Tensor): Tensor => new Tensor(eigvalsNodes(g, a.node));
 
 /** U, s and Vᴴ. */
 export function singularFactors(a: Tensor, isFull: boolean): [Tensor, Tensor, Tensor] {

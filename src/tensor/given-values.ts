@@ -84,9 +84,11 @@ export function valuesNode(
   checkNoTensor(values);
   const flat = flattenNested(values, "tensor");
   const shape = options.shape ? shapeFor(flat.values.length, options.shape) : flat.shape;
-  const dtype = options.dtype ?? (flat.values.length ? resultType(flat.values, "tensor") : "f32");
+  const dtype = options.dtype ?? (flat.values.every(isNumber) ? "f32" : resultType(flat.values, "tensor"));
   return storedNode(backend, encodeValues(flat.values, dtype, "tensor"), shape, dtype);
 }
+
+const isNumber = (value: unknown): boolean => typeof value === "number";
 
 /** The shape of so many values: one axis of them unless told. */
 function shapeFor(count: number, shape: Shape = [count]): Shape {

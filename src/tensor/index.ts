@@ -9,6 +9,8 @@ export { type AttentionOptions, attention } from "./attention.js";
 export { checkOneDevice } from "./build.js";
 export * from "./creation.js";
 export {
+  generalEigen,
+  generalEigenvalues,
   hermitianEigen,
   leastSquaresSolution,
   orthogonalFactors,

@@ -14,11 +14,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import * as pumice from "pumice";
 import * as bayes from "pumice/bayes";
+import * as nn from "pumice/nn";
 import * as vulkan from "pumice/vulkan";
 import { publicMembers } from "../support/tensor-members.js";
 import { bayesCalls } from "./program/bayes.js";
 import { functions } from "./program/functions.js";
 import { type Calls, methods } from "./program/methods.js";
+import { nnCalls } from "./program/nn.js";
 import { vulkanCalls } from "./program/vulkan.js";
 
 const root = dirname(fileURLToPath(import.meta.resolve("pumice/package.json")));
@@ -36,6 +38,7 @@ describe("the program calls every public name", () => {
     "the members of Tensor": [publicMembers(), methods],
     pumice: [namesOf(pumice), functions],
     "pumice/bayes": [namesOf(bayes), bayesCalls],
+    "pumice/nn": [namesOf(nn), nnCalls],
     "pumice/vulkan": [namesOf(vulkan), vulkanCalls],
   };
   for (const [surface, [names, calls]] of Object.entries(surfaces)) {

@@ -38,6 +38,7 @@ for kind in ("real", "complex", "hilbert", "graded"):
         "h": plain(h),
         "small": plain(small),
         "eigvalsh": plain(sl.eigvalsh(h)),
+        "eigvals": plain(np.sort_complex(sl.eigvals(a))),
         "svdvals": plain(sl.svdvals(a)),
         "pinv": plain(sl.pinv(a)),
         "lstsq": plain(sl.lstsq(a[:, :4], b)[0]),

@@ -37,6 +37,16 @@ describeOnTensorDevices("as SciPy", () => {
       const [a, b, h, small] = ["a", "b", "h", "small"].map((name) => matrix(given[name])) as [Tensor, Tensor, Tensor, Tensor]; // biome-ignore format: one line
       near(linalg.cholesky(h), matrix(given.cholesky), "cholesky");
       near(linalg.eigvalsh(h), matrix(given.eigvalsh), "eigvalsh", 1e-13);
+      // As sets: for each of SciPy's the nearest of ours.
+      const gaps = linalg
+        .eigvals(a)
+        .cast("c128")
+        .expandDims(0)
+        .sub(matrix(given.eigvals).cast("c128").expandDims(1))
+        .abs();
+      const size = matrix(given.eigvals).abs().max().itemSync() as number;
+      assert.ok((gaps.min({ axis: 1 }).max().itemSync() as number) < 1e-12 * size, "eigvals");
+      assert.ok((gaps.min({ axis: 0 }).max().itemSync() as number) < 1e-12 * size, "eigvals");
       near(linalg.svdvals(a), matrix(given.svdvals), "svdvals", 1e-13);
       // The condition of the graded matrix is 1e12.
       const within = kind === "graded" ? 1e-2 : 1e-7;

@@ -7,7 +7,7 @@ import { add, exp, neg, sin } from "../../src/graph/primitives/elementwise.js";
 import { concat, expand, reshape, slice } from "../../src/graph/primitives/movement.js";
 import { max, sum } from "../../src/graph/primitives/reduce.js";
 import { scan } from "../../src/index.js";
-import { askedAgain, expectAgain, markPassed, withoutSlices } from "../../src/runtime/kept-values.js";
+import { askedAgain, expectAgain, expectWaiting, markPassed, withoutSlices } from "../../src/runtime/kept-values.js";
 import { graphOf, ProgramTable } from "../../src/runtime/program-table.js";
 import { arange, backendFor, ones, type Tensor, tensor } from "../../src/tensor/index.js";
 import { grad, valueAndGrad } from "../../src/transforms/grad.js";
@@ -85,6 +85,18 @@ describeOnTensorDevices("values that are asked for again", (device) => {
     });
     // The first round, what it lacked, a second, what that lacked, all others, and the last question.
     assert.ok(cost.compiled <= 6, `${cost.compiled} programs`);
+  });
+
+  test("a value that other operations wait for is stored with the first result that needs it", async () => {
+    const a = ones([40, 40]).mul(0.5).realize();
+    const y = a.matmul(a);
+    const [largest, total] = [y.max(), y.sum()];
+    const first = await costOf(() => largest.item());
+    const second = await costOf(() => total.item());
+    assert.equal(await total.item(), 16000);
+    const alone = await costOf(() => a.mul(2).realize().sum().item());
+    assert.equal(first.compiled + second.compiled, 2, JSON.stringify([first, second]));
+    assert.ok(second.kernels < alone.kernels, "the product is in memory");
   });
 
   test("of several questions about one value, the third finds it in memory", async () => {
@@ -264,6 +276,27 @@ test("a new form expects what its leaves were kept as; a known one has expectati
   assert.equal(expected(kept, true), 1);
   assert.equal(expected(kept, false), 0);
   assert.equal(expected(other, true), 0, "stored, but not for later");
+});
+
+test("values that operations outside of the graph read are expected, unless a differentiation made them", () => {
+  const look = (x: Node) => make(sum, [x], { axes: [0] });
+  const expectedOf = (value: Node, root: Node, maxBytes = 1e9) => {
+    const graph = evaluated([root]);
+    expectWaiting(graph, maxBytes);
+    assert.ok(usedLaterIn(graph).every((each) => each === value));
+    return usedLaterIn(graph).length;
+  };
+  const value = make(neg, [stored(8)]);
+  const root = look(value);
+  assert.equal(expectedOf(value, root), 0, "nothing else reads it");
+  make(exp, [make(reshape, [value], { shape: [2, 4] })]);
+  assert.equal(expectedOf(value, root), 1);
+  assert.equal(expectedOf(value, root, 31), 0, "too large");
+  assert.equal(expectedOf(value, value), 0, "it is stored in any case");
+  value.trace = { isOpen: false, outer: null, level: 1 };
+  assert.equal(expectedOf(value, look(value)), 0, "of a differentiation");
+  const twice = make(neg, [stored(8)]);
+  assert.equal(expectedOf(twice, look(make(add, [twice, twice]))), 0, "both readers are inside");
 });
 
 test("nothing is expected of a graph with another number of results, or of inputs on the way", () => {

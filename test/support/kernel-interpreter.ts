@@ -14,11 +14,16 @@ import type { Visitor } from "./kernel-races.js";
 type Lanes = readonly Scalar[];
 type Active = readonly boolean[];
 
-/** Runs all rows; the buffers that the kernel writes are changed in place. */
-export function interpretKernel(kernel: Kernel, buffers: readonly Uint8Array[]): void {
+/**
+ * Runs all rows; the buffers that the kernel writes are changed in place. `openRounds`: rounds of loops that may end early, of all
+ * rows together, for tests of how soon something converges.
+ */
+export function interpretKernel(kernel: Kernel, buffers: readonly Uint8Array[]): { readonly openRounds: number } {
   assert.equal(buffers.length, kernel.buffers.length, "buffers");
   const memory = buffers.map((bytes, number) => new BufferMemory(kernel, number, bytes));
-  for (let row = 0; row < kernel.rows; row++) new RowInterpreter(kernel, memory, row).run();
+  let openRounds = 0;
+  for (let row = 0; row < kernel.rows; row++) openRounds += new RowInterpreter(kernel, memory, row).run();
+  return { openRounds };
 }
 
 class RowInterpreter {
@@ -29,6 +34,7 @@ class RowInterpreter {
   /** Barriers that each subgroup has passed, and those of all lanes. */
   private readonly passed: number[];
   private epoch = 0;
+  private openRounds = 0;
   /** The lanes as they touch memory since the last barrier. */
   private readonly visitors: Visitor[] = [];
 
@@ -44,8 +50,9 @@ class RowInterpreter {
     this.passed = new Array(subgroups).fill(0);
   }
 
-  run(): void {
+  run(): number {
     this.statements(this.kernel.body, new Array(this.kernel.lanes).fill(true));
+    return this.openRounds;
   }
 
   private statements(list: readonly Statement[], active: Active): void {
@@ -123,6 +130,7 @@ class RowInterpreter {
         return before[i]!.map((old, lane) => (inside[lane] ? reached[lane]! : old));
       });
       if (exit) {
+        this.openRounds++;
         const leaving = this.get(exit);
         inside = inside.map((is, lane) => is && !leaving[lane]);
       }

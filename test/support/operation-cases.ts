@@ -42,6 +42,8 @@ export interface OperationCase {
   readonly isDiscrete?: boolean;
   /** Runs on GPUs too; the others are for the CPU. */
   readonly isEverywhere?: boolean;
+  /** It has a loop whose rounds depend on the data: it reads a few words back, and jit runs it in steps, not as one recording. */
+  readonly isLooping?: boolean;
 }
 
 const uniform = (random: { below(n: number): number }): number => random.below(2 ** 30) / 2 ** 30;
@@ -125,6 +127,7 @@ function add(
 }
 
 const everywhere = { isEverywhere: true } as const;
+const looping = { isLooping: true } as const;
 const discrete = { isDiscrete: true } as const;
 
 // ------------------------------------------------------------------------------------------------ elementwise
@@ -698,6 +701,16 @@ add(
   },
   everywhere,
 );
+add(
+  "eig",
+  [floats([3, 3])],
+  (a) => {
+    const { eigenvalues, eigenvectors } = linalg.eig(spread(3, 3)(a));
+    return [eigenvalues.real(), eigenvectors.real()];
+  },
+  looping,
+);
+add("eigvals of a batch", [floats([2, 3, 3])], (a) => linalg.eigvals(spread(3, 3)(a)).real(), looping);
 add("eigvalsh of a batch, upper", [floats([2, 3, 3])], (a) => linalg.eigvalsh(spread(3, 3)(a), { upper: true }));
 for (const [m, n] of [
   [3, 3],

@@ -313,6 +313,8 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
   "linalg.choSolve": () => [square(), square(), { upper: false }],
   "linalg.qr": () => [square(), { mode: "reduced", pivoting: false }],
   "linalg.eigh": () => [square(), { upper: true }],
+  "linalg.eig": () => [square()],
+  "linalg.eigvals": () => [square()],
   "linalg.eigvalsh": () => [square(), { upper: true }],
   "linalg.svd": () => [square(), { full: true }],
   "linalg.svdvals": () => [square()],

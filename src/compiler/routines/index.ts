@@ -7,12 +7,14 @@ import { dftRoutine } from "./fft/fft.js";
 import { joinRoutine } from "./join.js";
 import { choleskyRoutine } from "./linalg/cholesky.js";
 import { compactWyRoutine } from "./linalg/compact-wy.js";
+import { francisRoutine } from "./linalg/francis.js";
 import { householderRoutine } from "./linalg/householder.js";
 import { jacobiEighRoutine } from "./linalg/jacobi-eigh.js";
 import { jacobiSvdRoutine } from "./linalg/jacobi-svd.js";
 import { luRoutine } from "./linalg/lu.js";
 import { rankOneRoutine } from "./linalg/rank-one.js";
 import { solveLowerRoutine } from "./linalg/solve-lower.js";
+import { triangularVectorsRoutine } from "./linalg/triangular-vectors.js";
 import { tridiagonalRoutine } from "./linalg/tridiagonal.js";
 import { scatterRoutine } from "./scatter.js";
 import { argsortAtRoutine } from "./select.js";
@@ -28,6 +30,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   argsortAt: argsortAtRoutine,
   compactWy: compactWyRoutine,
   cumulate: cumulateRoutine,
+  francis: francisRoutine,
   householder: householderRoutine,
   jacobiEigh: jacobiEighRoutine,
   jacobiSvd: jacobiSvdRoutine,
@@ -38,5 +41,6 @@ export const routines: Readonly<Record<string, Routine>> = {
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
   sortRows: sortRowsRoutine,
+  triangularVectors: triangularVectorsRoutine,
   tridiagonal: tridiagonalRoutine,
 };

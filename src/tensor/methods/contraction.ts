@@ -106,12 +106,19 @@ export function matmul<L extends DType, R extends DType>(
   return withPrecision("matmul", options.precision, () => product(left, right));
 }
 
+/** [m, k] × [k, n]: most products are such, and many are small. */
+function matrixProduct(x: Node, y: Node): Node {
+  const [[m, k], [, n]] = [x.shape, y.shape];
+  return reshapeNode(dotNode(reshapeNode(x, [1, m, k]), reshapeNode(y, [1, k, n])), [m, n]);
+}
+
 function product<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   checkFactors("matmul", left, right);
   if (left.rank === 0 || right.rank === 0) {
     throw new ShapeError("matmul: a scalar is no matrix; use mul to scale.");
   }
   const [x, y] = operands("matmul", left, right);
+  if (left.rank === 2 && right.rank === 2 && x.shape[1] === y.shape[0]) return left.tensorOf(matrixProduct(x, y));
   const a = reshapeNode(x, left.rank === 1 ? [1, ...x.shape] : x.shape);
   const b = reshapeNode(y, right.rank === 1 ? [...y.shape, 1] : y.shape);
   const [m, k] = a.shape.slice(-2);

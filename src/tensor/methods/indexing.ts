@@ -71,14 +71,21 @@ export class IndexingMethods<D extends DType> {
 
 /** Numbers and ranges only: one slice of the tensor. */
 function atRanges<D extends DType>(x: Tensor, indices: readonly IndexArgument[]): Tensor<D> {
-  const items = parseIndexing(indices, x.node.shape, "at");
-  const ranges = items.filter((item) => item.kind === "slice" || item.kind === "index");
-  const start = ranges.map((item) => (item.kind === "slice" ? item.start : item.index));
-  const step = ranges.map((item) => (item.kind === "slice" ? item.step : 1));
-  const shape = ranges.map((item) => (item.kind === "slice" ? item.count : 1));
-  const sliced = derive(M.slice, x.node, { start, step, shape });
-  const extents = items.flatMap((item) => (item.kind === "slice" ? [item.count] : item.kind === "newAxis" ? [1] : []));
-  return x.tensorOf(reshapeNode(sliced, extents));
+  const [start, step, shape, extents]: [number[], number[], number[], number[]] = [[], [], [], []];
+  for (const item of parseIndexing(indices, x.node.shape, "at")) {
+    if (item.kind === "newAxis") extents.push(1);
+    else if (item.kind === "index") {
+      start.push(item.index);
+      step.push(1);
+      shape.push(1);
+    } else if (item.kind === "slice") {
+      start.push(item.start);
+      step.push(item.step);
+      shape.push(item.count);
+      extents.push(item.count);
+    }
+  }
+  return x.tensorOf(reshapeNode(derive(M.slice, x.node, { start, step, shape }), extents));
 }
 
 /** Lists become tensors where the indexed tensor is. */
@@ -134,7 +141,7 @@ interface Indexed {
 interface Selection {
   readonly selected: Tensor;
   /** Whether every index is inside its axis; broadcasts with the selection. */
-  readonly isInside: Tensor;
+  isInside(): Tensor;
 }
 
 /** The selection of items with index tensors among them, and without masks. */
@@ -166,9 +173,15 @@ function select(x: Tensor, items: readonly Item[], operation: string): Selection
   );
   const inputs = [data.node, ...places.map(({ node }) => node)];
   const selected: Tensor = x.tensorOf(makeNode(M.gather, inputs, { axes, at }, backendOf(x.node)));
-  const inside = indexed.map(({ place }) => place.greaterEqual(0).broadcastTo(common));
   const around = [...new Array(at).fill(1), ...common, ...new Array(data.rank - axes.length - at).fill(1)];
-  return { selected, isInside: inside.reduce((all, one) => all.logicalAnd(one)).reshape(around) };
+  const insides = () => indexed.map(({ place }) => place.greaterEqual(0).broadcastTo(common));
+  return {
+    selected,
+    isInside: () =>
+      insides()
+        .reduce((all, one) => all.logicalAnd(one))
+        .reshape(around),
+  };
 }
 
 /** The places of positions, with the nearest end for those outside, which are -1. */
@@ -248,7 +261,7 @@ function updateAt(
   const numbers = countingLike(x, sizeOf(lead)).reshape(lead);
   const { selected, isInside } = select(numbers, front, operation);
   const spread = broadcastValues(values, [...selected.shape, ...rest], operation);
-  const places = where(isInside, selected, -1);
+  const places = where(isInside(), selected, -1);
   const rows = x.reshape([sizeOf(lead), sizeOf(rest)]);
   const updates = spread.reshape([selected.size, sizeOf(rest)]);
   return scatterRows(operation, rows, places.reshape([selected.size]), updates, options).reshape(x.shape);

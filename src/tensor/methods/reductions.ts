@@ -185,19 +185,19 @@ function normOf(given: Tensor, order: number, options: ReduceOptions): Tensor {
   const x = isComplex(given.dtype) ? given : asFloat("norm", given);
   // Squares leave the range of 8-bit floats at once.
   if (isByteFloat(x.dtype)) return normOf(x.cast("f32"), order, options).cast(x.dtype);
-  const size = x.abs();
+  // Not abs() beforehand: an operation that nobody reads would wait for x.
   switch (order) {
     case Infinity:
-      return size.max(options);
+      return x.abs().max(options);
     case -Infinity:
-      return size.min(options);
+      return x.abs().min(options);
     case 0:
       return x.cast("bool").sum(options).cast(realDType(x.dtype));
     case 1:
-      return size.sum(options);
+      return x.abs().sum(options);
     case 2:
       return flatAtZero(squaredSize(x).sum(options), (sum) => sum.sqrt());
     default:
-      return flatAtZero(size.pow(order).sum(options), (sum) => sum.pow(1 / order));
+      return flatAtZero(x.abs().pow(order).sum(options), (sum) => sum.pow(1 / order));
   }
 }

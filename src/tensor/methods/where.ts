@@ -3,9 +3,10 @@ import { checkCount } from "../../core/arity.js";
 import type { Scalar } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { checkScalar } from "../../core/promotion.js";
+import { broadcastShapes } from "../../core/shape.js";
 import { Node } from "../../graph/node.js";
 import * as E from "../../graph/primitives/elementwise.js";
-import { backendOf, broadcastNode, castNode, makeNode, meet, scalarNode } from "../build.js";
+import { backendOf, broadcastNode, castNode, checkOneDevice, makeNode, meet, scalarNode } from "../build.js";
 import type { Choice } from "../result-dtypes.js";
 import type { Operand, Tensor } from "../tensor.js";
 import { isTensor, nodeOrScalar } from "../tensor-checks.js";
@@ -29,7 +30,8 @@ function chosenNode(condition: Node, a: Node | Scalar, b: Node | Scalar): Node {
   const hasNode = a instanceof Node || b instanceof Node;
   // Two JavaScript values alone meet in f32.
   const typed = meet("where", hasNode ? [a, b] : [a, b, castNode(condition, "f32")]).slice(0, 2);
-  const shape = meet("where", [test, castNode(typed[0], "bool"), castNode(typed[1], "bool")])[0].shape;
+  checkOneDevice("where", [test, ...typed]);
+  const shape = broadcastShapes("where", test.shape, typed[0].shape);
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
   return makeNode(E.where, inputs, {}, backendOf(test));
 }

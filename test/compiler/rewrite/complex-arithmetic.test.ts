@@ -1,6 +1,6 @@
 /**
  * Complex functions an element at a time, in doubles: identities that hold everywhere, and the values that C99 demands at
- * zeros, infinities and along branch cuts. test/tensor/complex-functions.test.ts has the digits, on devices.
+ * zeros, infinities and along branch cuts. test/tensor/methods/complex-functions.test.ts has the digits, on devices.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -18,7 +18,7 @@ import { sortRows } from "../../../src/compiler/routines/sort-rows.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../../src/compiler/target/profile.js";
 import type { DType } from "../../../src/core/dtype.js";
 import { WebAssembly } from "../../../src/core/webassembly.js";
-import { makePlaceholder } from "../../../src/graph/function.js";
+import { type GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
 import { Node, pendingInOrder } from "../../../src/graph/node.js";
 import type { Primitive } from "../../../src/graph/primitive.js";
 import { attention, attentionGradient } from "../../../src/graph/primitives/attention.js";
@@ -89,13 +89,18 @@ const graphs: readonly ((x: Tensor) => Tensor)[] = [
   (x) => linalg.qr(x).q,
   (x) => linalg.eigh(x).eigenvalues,
   (x) => linalg.svd(x).s,
+  (x) => linalg.eig(x).eigenvectors.real(),
   (x) => fft.fft(x),
 ];
 for (const of of graphs) {
   for (const extent of [12, 300]) {
     const x = makePlaceholder({ shape: [extent, extent], dtype: "f32", device: backendFor("cpu") });
     const { roots } = rewrite([of(new Tensor(x)).node], [x], gpuProfile.tiles);
-    for (const each of pendingInOrder(roots)) {
+    const outer = pendingInOrder(roots);
+    const inner = outer.flatMap(({ params }) =>
+      pendingInOrder((params.body as GraphFunction | undefined)?.results ?? []),
+    );
+    for (const each of [...outer, ...inner]) {
       if (each.primitive.kind === "routine" && each.primitive.name in routines) nodes[each.primitive.name] ??= each;
     }
   }

@@ -7,6 +7,7 @@ import { bayesCalls, longCalls } from "./bayes.js";
 import { removeFolder } from "./folder.js";
 import { functions } from "./functions.js";
 import { methods } from "./methods.js";
+import { nnCalls } from "./nn.js";
 import { vulkanCalls } from "./vulkan.js";
 
 /** Of `pumice/vulkan` only what needs no device. */
@@ -16,6 +17,7 @@ const calls = [
   ...Object.entries(methods),
   ...Object.entries(functions),
   ...Object.entries(bayesCalls).filter(([name]) => !longCalls.includes(name)),
+  ...Object.entries(nnCalls),
   ...Object.entries(vulkanCalls).filter(([name]) => withoutDevice.includes(name)),
 ];
 

@@ -198,6 +198,12 @@ function isApart(read: IRValue, written: IRValue): boolean {
   return step >= VECTOR_LANES && (distance === 0 || (distance >= VECTOR_LANES && distance <= step));
 }
 
+/** Whether two places that a round writes lie a known distance apart, farther than rounds that are computed together reach. */
+function isFar(one: IRValue, other: IRValue): boolean {
+  const { constant, factors } = linear(one, -1, linear(other));
+  return [...factors.values()].every((factor) => factor === 0) && Math.abs(constant) >= VECTOR_LANES * TURNS;
+}
+
 function isVectorizable(loop: Loop): boolean {
   const combines = loop.accumulators.every((accumulator) => {
     const op = combiningOp(accumulator);
@@ -217,16 +223,17 @@ function isVectorizable(loop: Loop): boolean {
   const stores = loop.body.every((s) => (s.kind !== "store" && s.kind !== "write") || step(s.index) === 1);
   // Rounds computed together do not see each other's writes; a round may read what it writes over, or what is far away.
   const memoryOf = (from: "buffer" | "array", memory: number) => `${from} ${memory}`;
-  const written = new Map<string, IRValue>();
+  const written = new Map<string, IRValue[]>();
   for (const s of loop.body) {
     if (s.kind !== "write" && s.kind !== "store") continue;
     const memory = s.kind === "write" ? memoryOf("array", s.array) : memoryOf("buffer", s.buffer);
-    if ((written.get(memory) ?? s.index) !== s.index) return false;
-    written.set(memory, s.index);
+    const others = written.get(memory) ?? [];
+    if (!others.every((at) => at === s.index || isFar(at, s.index))) return false;
+    written.set(memory, [...others, s.index]);
   }
   const isUnread = loop.body.every((s) => {
-    const at = s.kind === "read" ? written.get(memoryOf(s.from, s.memory)) : undefined;
-    return at === undefined || (s.kind === "read" && s.results.length === 1 && isApart(s.index, at));
+    const places = (s.kind === "read" && written.get(memoryOf(s.from, s.memory))) || [];
+    return places.every((at) => s.kind === "read" && s.results.length === 1 && isApart(s.index, at));
   });
   return combines && isPrivate && stores && isUnread;
 }

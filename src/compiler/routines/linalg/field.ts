@@ -39,6 +39,9 @@ export const shapeOf = ({ shape }: { readonly shape: readonly number[] }, isComp
 /** Bytes of a number. */
 export const bytesOf = ({ type, isComplex }: NumberKind): number => (type === "f64" ? 8 : 4) * (isComplex ? 2 : 1);
 
+/** The values of a number: one or two. */
+export const valuesOf = ({ re, im }: Num): Value[] => (im ? [re, im] : [re]);
+
 export class Field {
   readonly type: "f32" | "f64";
   readonly isComplex: boolean;
@@ -258,7 +261,7 @@ export class Field {
   }
 
   private flat(numbers: readonly Num[]): Value[] {
-    return numbers.flatMap(({ re, im }) => (im ? [re, im] : [re]));
+    return numbers.flatMap(valuesOf);
   }
 
   private unflat(values: readonly Value[]): Num[] {

@@ -34,6 +34,23 @@ export function bufferWorkspace(k: KernelBuilder, field: Field, buffer: number, 
   };
 }
 
+/** The same of a buffer of real parts and, in complex matrices, one of imaginary parts. */
+export function planeWorkspace(
+  k: KernelBuilder,
+  { type }: Field,
+  [re, im]: readonly number[],
+  first: Value,
+): Workspace {
+  const at = (index: Value) => k.binary("add", first, index);
+  return {
+    get: (index) => ({ re: k.read(re, at(index), type), im: im === undefined ? null : k.read(im, at(index), type) }),
+    set: (index, x, gate = null) => {
+      k.store(re, at(index), x.re, false, gate);
+      if (x.im) k.store(im, at(index), x.im, false, gate);
+    },
+  };
+}
+
 /** Does something for 0 … count - 1, shared out among the lanes. */
 export function eachByLane(k: KernelBuilder, count: number, body: (index: Value) => void): void {
   if (count === 0) return;

@@ -4,13 +4,9 @@
  * Hazards: the stream counts epochs; a barrier ends one. Memory carries the epoch of its last recorded read and write, so
  * one comparison per buffer tells whether a command conflicts with one since the last barrier, and only then a barrier is
  * recorded. Batches: a batch is submitted when submission-pace.ts finds it due, when someone waits, or at the next turn of
- * the event loop. Each signals the next value of the timeline; the resources of a batch (staging memory, descriptor sets,
- * its command pool) are reused when the timeline has passed it.
- *
- * A batch that cannot be submitted is lost with its commands. Its epochs are remembered as lost, and using memory last
- * written in them throws: a wrong value is never read.
+ * the event loop. Each signals the next value of the timeline, and is reused when the timeline has passed it (batches.ts). A
+ * batch that cannot be submitted is lost with its commands, and its epochs are remembered as lost (lost-epochs.ts).
  */
-import { DeviceError, type PumiceError } from "../../../core/errors.js";
 import { debug, debugLevel } from "../../debug.js";
 import {
   Access,
@@ -23,12 +19,14 @@ import {
 } from "../driver/api.js";
 import * as L from "../driver/layouts.js";
 import { addressOf, type Bytes } from "../driver/native.js";
-import { check, isOutOfMemory, resultError } from "../driver/results.js";
+import { isOutOfMemory, resultError } from "../driver/results.js";
 import { Arena, putU64 } from "../driver/structs.js";
 import { throwOnValidation } from "../driver/validation.js";
 import type { Allocation, Block, MemoryPool } from "../memory/memory-pool.js";
 import type { BoundBuffer, DescriptorSets } from "../pipelines/descriptors.js";
+import { type Batch, Batches } from "./batches.js";
 import type { CommandClock } from "./command-clock.js";
+import { LostEpochs } from "./lost-epochs.js";
 import type { Recording } from "./recording.js";
 import { SubmissionPace } from "./submission-pace.js";
 import { Timeline } from "./timeline.js";
@@ -59,22 +57,6 @@ export interface CopyKernel extends Dispatchable {
   readonly maxGroups: number;
 }
 
-interface Batch {
-  readonly pool: Handle;
-  readonly commands: Handle;
-  value: number;
-  length: number;
-  /** Bytes that its commands touch. */
-  bytes: number;
-  firstEpoch: number;
-  /** Names of recorded commands, for the error of a lost device. */
-  names: string[];
-  /** Staging memory to return when the batch is done. */
-  borrowed: { pool: MemoryPool; allocation: Allocation }[];
-  onDone: (() => void)[];
-}
-
-const MAX_IN_FLIGHT = 32;
 /** The offset of copy arguments in the scratch memory, behind the caller's push constants. */
 const COPY_SCRATCH = 2048;
 
@@ -104,11 +86,9 @@ export class Stream {
   private boundPipeline: Handle = 0;
   private readonly pace = new SubmissionPace();
   private submittedValue = 0;
-  private readonly inFlight: Batch[] = [];
-  private readonly idle: Batch[] = [];
-  private batchCount = 0;
+  private readonly batches: Batches;
   private isFlushScheduled = false;
-  private readonly lost: { first: number; last: number; why: PumiceError }[] = [];
+  private readonly lost = new LostEpochs();
 
   private readonly scratch: Bytes = addressOf(4096);
   private readonly fixed = new Arena(4096);
@@ -124,7 +104,8 @@ export class Stream {
     readonly descriptors: DescriptorSets,
   ) {
     this.calls = owner.calls;
-    this.timeline = new Timeline(owner.calls, owner.handle, () => this.retire());
+    this.batches = new Batches(owner, (commands) => descriptors.recycle(commands));
+    this.timeline = new Timeline(owner.calls, owner.handle, () => this.batches.retire(this.timeline.completed));
     const { fixed } = this;
     this.memoryBarrier = fixed.pack(L.VkMemoryBarrier, { srcAccessMask: WRITES, dstAccessMask: READS | WRITES });
     this.hostBarrier = fixed.pack(L.VkMemoryBarrier, {
@@ -177,7 +158,7 @@ export class Stream {
   ): void {
     const commands = this.open(kernel.name);
     // A kernel may also read a buffer that it writes.
-    if (this.lost.length > 0) for (const allocation of writes) this.assertNotLost(allocation);
+    this.lost.check(writes);
     this.order(commands, reads, writes);
     this.clock?.before(commands, kernel.name);
     const { calls } = this;
@@ -195,7 +176,7 @@ export class Stream {
   /** Runs a recording. `reads` and `writes` list all memory that it touches. */
   replay(recording: Recording, reads: readonly Allocation[], writes: readonly Allocation[]): void {
     const commands = this.open(recording.name);
-    if (this.lost.length > 0) for (const allocation of writes) this.assertNotLost(allocation);
+    this.lost.check(writes);
     this.order(commands, reads, writes);
     this.clock?.before(commands, recording.name);
     putU64(this.scratch.view, COPY_SCRATCH, recording.commands);
@@ -261,7 +242,7 @@ export class Stream {
   whenDone(action: () => void): void {
     if (this.batch) this.batch.onDone.push(action);
     else {
-      const last = this.inFlight[this.inFlight.length - 1];
+      const last = this.batches.inFlight[this.batches.inFlight.length - 1];
       if (last) last.onDone.push(action);
       else action();
     }
@@ -299,7 +280,7 @@ export class Stream {
       const allocation = writes[i] as Allocation;
       if (allocation.writeEpoch === epoch || allocation.readEpoch === epoch) hasConflict = true;
     }
-    if (this.lost.length > 0) for (const allocation of reads) this.assertNotLost(allocation);
+    this.lost.check(reads);
     if (hasConflict) this.barrier(commands);
     const now = this.epoch;
     let bytes = 0;
@@ -374,26 +355,13 @@ export class Stream {
 
   /** Batches that the GPU has not finished. */
   private readonly unfinished = (): number => {
-    if (this.inFlight.length > 0) this.timeline.poll();
-    return this.inFlight.length;
+    if (this.batches.inFlight.length > 0) this.timeline.poll();
+    return this.batches.inFlight.length;
   };
-
-  private assertNotLost(allocation: Allocation): void {
-    const why = this.lossOf(allocation);
-    if (!why) return;
-    throw new DeviceError(
-      `The contents of this buffer were lost: the commands that write it failed (${why.message}).`,
-      { cause: why },
-    );
-  }
-
-  private lossOf({ writeEpoch }: Allocation): PumiceError | null {
-    return this.lost.find(({ first, last }) => writeEpoch >= first && writeEpoch <= last)?.why ?? null;
-  }
 
   /** For reallocated memory: its old contents do not matter. */
   forgetLoss(allocation: Allocation): void {
-    if (this.lost.length > 0 && this.lossOf(allocation)) allocation.writeEpoch = 0;
+    this.lost.forget(allocation);
   }
 
   // ---------------------------------------------------------------------------------------------- batches
@@ -401,12 +369,12 @@ export class Stream {
   private beginBatch(): Batch {
     this.owner.assertAlive();
     throwOnValidation();
-    const isGpuIdle = this.inFlight.length === 0 || this.timeline.poll() >= this.submittedValue;
+    const isGpuIdle = this.batches.inFlight.length === 0 || this.timeline.poll() >= this.submittedValue;
     this.pace.begin(isGpuIdle);
-    const batch = this.idle.pop() ?? (this.batchCount < MAX_IN_FLIGHT ? this.createBatch() : this.reclaimBatch());
+    const batch = this.batches.take((value) => this.timeline.waitSync(value));
     const result = this.calls.vkBeginCommandBuffer(batch.commands, this.beginInfo);
     if (result < 0) {
-      this.idle.push(batch);
+      this.batches.putBack(batch);
       throw resultError("vkBeginCommandBuffer", result);
     }
     batch.length = 0;
@@ -435,46 +403,12 @@ export class Stream {
     }
   };
 
-  private createBatch(): Batch {
-    const { calls } = this;
-    const { handle, queueFamily } = this.owner;
-    const arena = new Arena(512);
-    const out = arena.room(8);
-    const poolInfo = arena.pack(L.VkCommandPoolCreateInfo, { flags: 1, queueFamilyIndex: queueFamily });
-    check("vkCreateCommandPool", calls.vkCreateCommandPool(handle, poolInfo, 0, out));
-    const pool = arena.handle(out);
-    const info = arena.pack(L.VkCommandBufferAllocateInfo, { commandPool: pool, level: 0, commandBufferCount: 1 });
-    const result = calls.vkAllocateCommandBuffers(handle, info, out);
-    if (result < 0) {
-      calls.vkDestroyCommandPool(handle, pool, 0);
-      throw resultError("vkAllocateCommandBuffers", result);
-    }
-    this.batchCount++;
-    return {
-      pool,
-      commands: arena.handle(out),
-      value: 0,
-      length: 0,
-      bytes: 0,
-      firstEpoch: 0,
-      names: [],
-      borrowed: [],
-      onDone: [],
-    };
-  }
-
-  /** The CPU is far ahead: waits for the oldest batch. */
-  private reclaimBatch(): Batch {
-    this.timeline.waitSync((this.inFlight[0] as Batch).value);
-    return this.idle.pop() ?? this.createBatch();
-  }
-
   private submit(batch: Batch): void {
     this.batch = null;
     this.clock?.end(batch.commands);
     batch.value = this.submittedValue + 1;
     // Listed before the call: if the device is lost in it, the batch counts as unfinished work.
-    this.inFlight.push(batch);
+    this.batches.inFlight.push(batch);
     let call: "vkEndCommandBuffer" | "vkQueueSubmit" = "vkEndCommandBuffer";
     let result = this.calls.vkEndCommandBuffer(batch.commands);
     if (result >= 0) {
@@ -488,14 +422,14 @@ export class Stream {
       }
     }
     if (result < 0) {
-      this.inFlight.pop();
+      this.batches.inFlight.pop();
       const why = resultError(call, result);
-      this.lost.push({ first: batch.firstEpoch, last: this.epoch, why });
+      this.lost.add(batch.firstEpoch, this.epoch, why);
       this.epoch++;
       this.clock?.discard(batch.commands);
       // These actions also wait for earlier batches, which may still be running.
       const waiting = batch.onDone.splice(0);
-      this.recycle(batch);
+      this.batches.recycle(batch);
       for (const action of waiting) this.whenDone(action);
       throw why;
     }
@@ -504,47 +438,14 @@ export class Stream {
     if (debugLevel >= 2) debug(2, () => `submit ${batch.length} commands as ${batch.value}`);
   }
 
-  /** Recycles the resources of finished batches. */
-  private retire(): void {
-    while (this.inFlight.length > 0 && (this.inFlight[0] as Batch).value <= this.timeline.completed) {
-      this.recycle(this.inFlight.shift() as Batch);
-    }
-  }
-
-  private recycle(batch: Batch): void {
-    for (const { pool, allocation } of batch.borrowed) pool.free(allocation);
-    for (const action of batch.onDone) action();
-    batch.borrowed = [];
-    batch.onDone = [];
-    batch.names = [];
-    this.descriptors.recycle(batch.commands);
-    const result = this.calls.vkResetCommandPool(this.owner.handle, batch.pool, 0);
-    if (result < 0) {
-      // The pool could not be reset, so it cannot be recorded into again.
-      this.calls.vkDestroyCommandPool(this.owner.handle, batch.pool, 0);
-      this.batchCount--;
-    } else this.idle.push(batch);
-  }
-
   /** Names of submitted commands that have not finished, for the error of a lost device. */
   unfinishedWork(): string {
-    const names = this.inFlight
-      .filter((batch) => batch.value > this.timeline.completed)
-      .flatMap((batch) => batch.names);
-    const distinct = [...new Set(names)];
-    const shown = distinct.slice(0, 6).join(", ");
-    return distinct.length === 0 ? "nothing" : distinct.length > 6 ? `${shown} and ${distinct.length - 6} more` : shown;
+    return this.batches.unfinishedWork(this.timeline.completed);
   }
 
   /** Destroys everything. The GPU must be idle or lost. */
   async destroy(): Promise<void> {
-    const batches = [...this.inFlight, ...this.idle, ...(this.batch ? [this.batch] : [])];
-    for (const batch of batches) {
-      for (const action of batch.onDone) action();
-      this.calls.vkDestroyCommandPool(this.owner.handle, batch.pool, 0);
-    }
-    this.inFlight.length = 0;
-    this.idle.length = 0;
+    this.batches.destroy(this.batch);
     this.batch = null;
     await this.timeline.destroy();
   }

@@ -2,6 +2,7 @@
  * The QR decomposition: a = Q R with orthonormal columns of Q and upper triangular R. Householder reflections compute it
  * (householder.ts). Leading axes are batches.
  */
+import { sizeOf } from "../../../core/shape.js";
 import { makePlaceholder } from "../../function.js";
 import type { Node } from "../../node.js";
 import type { CompositePrimitive } from "../../primitive.js";
@@ -28,23 +29,15 @@ const qr: CompositePrimitive = {
   kind: "composite",
   infer: inferBundle,
   expand: (g, node, [given]) => {
-    const [m, n] = given.shape.slice(-2);
-    const lead = given.shape.slice(0, -2);
-    const batch = lead.reduce((x, y) => x * y, 1);
     const columns = node.params.columns as number;
-    const like = g.reshape(given, [batch, m, n]);
-    if (m === 0 || n === 0 || batch === 0) {
-      return [identity(g, like, batch, m, columns), g.zeros([batch, columns, n], like)].map((x) =>
-        g.reshape(x, [...lead, ...x.shape.slice(1)]),
-      );
-    }
-    const { scaled, scale } = scaledDown(g, like);
-    const { stages, r } = triangularized(g, scaled);
-    const q = orthogonal(g, stages, like, columns);
-    const sized = g.mul(r, g.cast(g.broadcast(scale, r.shape), r.dtype));
-    return [q, g.pad(sized, [0, 0, 0], [0, columns - r.shape[1], 0])].map((x) =>
-      g.reshape(x, [...lead, ...x.shape.slice(1)]),
-    );
+    return asOneBatch(g, given, (like) => {
+      const [batch, m, n] = like.shape;
+      if (m * n * batch === 0) return [identity(g, like, batch, m, columns), g.zeros([batch, columns, n], like)];
+      const { scaled, scale } = scaledDown(g, like);
+      const { stages, r } = triangularized(g, scaled);
+      const sized = g.mul(r, g.cast(g.broadcast(scale, r.shape), r.dtype));
+      return [orthogonal(g, stages, like, columns), g.pad(sized, [0, 0, 0], [0, columns - r.shape[1], 0])];
+    });
   },
   bundle: {
     jvp: (g, node, [t]) => (t ? tangents(g, node, t) : [null, null]),
@@ -53,6 +46,13 @@ const qr: CompositePrimitive = {
       qrNodes(g, a, node.params.columns as number).map((each) => ({ node: each, isBatched: true })),
   },
 };
+
+/** Results of [batch, m, n], with the leading axes of the given matrices in place of the batch. */
+export function asOneBatch(g: GraphOps, given: Node, of: (whole: Node) => readonly Node[]): Node[] {
+  const lead = given.shape.slice(0, -2);
+  const whole = g.reshape(given, [sizeOf(lead), ...given.shape.slice(-2)]);
+  return of(whole).map((x) => g.reshape(x, [...lead, ...x.shape.slice(1)]));
+}
 
 /** The cotangents of the inputs: tangents, which are linear, turned around. */
 export function byTransposing(

@@ -12,7 +12,7 @@ import { inferBundle, partsOf } from "../bundle.js";
 import { eighNodes, FEW_ROWS, inverseGaps } from "./eigh.js";
 import { identity, isComplexNode } from "./householder.js";
 import { realOf } from "./jacobi.js";
-import { byTransposing, qrNodes } from "./qr.js";
+import { asOneBatch, byTransposing, qrNodes } from "./qr.js";
 import { scaledDown } from "./scaled-down.js";
 
 /** Inputs: [.., r, c]. Parts: lengths [.., r], falling; rotated rows Y [.., r, c]; rotations W [.., r, r]. */
@@ -37,22 +37,20 @@ const svd: CompositePrimitive = {
   kind: "composite",
   infer: inferBundle,
   expand: (g, node, [given]) => {
-    const [m, n] = given.shape.slice(-2);
-    const lead = given.shape.slice(0, -2);
-    const batch = lead.reduce((x, y) => x * y, 1);
     const isFull = node.params.isFull === true;
-    const like = g.reshape(given, [batch, m, n]);
-    const shaped = (parts: readonly Node[]) => parts.map((x) => g.reshape(x, [...lead, ...x.shape.slice(1)]));
-    if (m * n * batch === 0) {
-      const [p, q] = isFull ? [m, n] : [0, 0];
-      const values = g.zeros([batch, Math.min(m, n)], like, realOf(like.dtype));
-      return shaped([identity(g, like, batch, m, p), values, identity(g, like, batch, q, n)]);
-    }
-    const { scaled, scale } = scaledDown(g, like);
-    const isTall = m >= n;
-    const [u, s, v] = tallSvd(g, isTall ? scaled : g.adjoint(scaled), isFull);
-    const values = g.mul(s, g.broadcast(g.reshape(scale, [batch, 1]), s.shape));
-    return shaped(isTall ? [u, values, g.adjoint(v)] : [v, values, g.adjoint(u)]);
+    return asOneBatch(g, given, (like) => {
+      const [batch, m, n] = like.shape;
+      if (m * n * batch === 0) {
+        const [p, q] = isFull ? [m, n] : [0, 0];
+        const values = g.zeros([batch, Math.min(m, n)], like, realOf(like.dtype));
+        return [identity(g, like, batch, m, p), values, identity(g, like, batch, q, n)];
+      }
+      const { scaled, scale } = scaledDown(g, like);
+      const isTall = m >= n;
+      const [u, s, v] = tallSvd(g, isTall ? scaled : g.adjoint(scaled), isFull);
+      const values = g.mul(s, g.broadcast(g.reshape(scale, [batch, 1]), s.shape));
+      return isTall ? [u, values, g.adjoint(v)] : [v, values, g.adjoint(u)];
+    });
   },
   bundle: {
     jvp: (g, node, [t]) => (t ? tangents(g, node, t) : [null, null, null]),

@@ -103,30 +103,35 @@ export const slice: MovementPrimitive = {
   name: "slice",
   kind: "movement",
   infer: ([x], params) => {
-    const [start, step, shape] = [params.start, params.step, params.shape] as readonly number[][];
+    const { start, step, shape } = params as Record<string, readonly number[]>;
     const { shape: from, dtype } = x as Node;
-    from.forEach((extent, axis) => {
-      const count = shape?.[axis] ?? 0;
-      const first = start?.[axis] ?? 0;
-      const last = first + (step?.[axis] ?? 1) * (count - 1);
-      if (count > 0 && (Math.min(first, last) < 0 || Math.max(first, last) >= extent)) {
-        throw new ShapeError(`slice: elements ${first} to ${last} of axis ${axis}, which has ${extent}.`);
+    for (let axis = 0; axis < from.length; axis++) {
+      const first = start[axis];
+      const last = first + step[axis] * (shape[axis] - 1);
+      if (shape[axis] > 0 && (Math.min(first, last) < 0 || Math.max(first, last) >= from[axis])) {
+        throw new ShapeError(`slice: elements ${first} to ${last} of axis ${axis}, which has ${from[axis]}.`);
       }
-    });
-    return { shape: shape as readonly number[], dtype };
+    }
+    return { shape, dtype };
   },
   read: (_space, index, { params }) => {
     const [start, step] = [params.start, params.step] as [readonly number[], readonly number[]];
     return [always(index.map((at, axis) => addConstant(scale(at, step[axis] as number), start[axis] as number)))];
   },
   beginsAt: ({ params, shape, inputs: [x] }) => {
-    // Empty: any start will do.
-    if (productOf(shape) === 0) return 0;
-    const [start, step] = [params.start, params.step] as readonly number[][];
-    const strides = stridesOf(x.shape);
-    const distances = strides.map((stride, axis) => stride * step[axis]);
-    if (!isSideBySide(shape, distances)) return null;
-    return strides.reduce((sum, stride, axis) => sum + stride * start[axis], 0);
+    // Every evaluation asks, so it makes no lists.
+    const { start, step } = params as Record<string, readonly number[]>;
+    let [begin, stride, next] = [0, 1, 1];
+    let isApart = false;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      // Empty: any start will do.
+      if (shape[axis] === 0) return 0;
+      if (shape[axis] > 1 && stride * step[axis] !== next) isApart = true;
+      begin += stride * start[axis];
+      next *= shape[axis];
+      stride *= x.shape[axis];
+    }
+    return isApart ? null : begin;
   },
   vjp: (g, { params, shape, inputs: [x] }, ct) => {
     if (productOf(shape) === 0) return [g.zeros(x.shape, ct)];

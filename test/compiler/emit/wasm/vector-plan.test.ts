@@ -54,7 +54,29 @@ describe("four rows at once", () => {
   });
 });
 
+/** Rounds that add a number to two places of an array, `distance` apart. */
+const inTwoPlaces =
+  (distance: number): Write =>
+  (k, source, target) => {
+    const i = (value: number) => k.constant("i32", value);
+    const array = k.array("f32", 64);
+    k.loop(32, [], (at) => {
+      const places = [at, k.binary("add", at, i(distance))];
+      const numbers = places.map((place) => k.get(array, place));
+      places.forEach((place, which) => {
+        k.set(array, place, k.binary("add", numbers[which]!, k.load(source, at, "f32")));
+      });
+      return [];
+    });
+    k.store(target, k.row, k.get(array, i(0)), true, k.compare("gt", k.row, i(0)));
+  };
+
 describe("four rounds at once", () => {
+  test("that write in two places far apart, but not in two that later rounds come upon", () => {
+    assert.equal(plan(inTwoPlaces(20)), "rounds");
+    assert.equal(plan(inTwoPlaces(3)), "none");
+    assert.equal(plan(inTwoPlaces(12)), "none");
+  });
   // -0 changes no sum; 0 would turn a sum of -0 into 0.
   test("of a sum along memory that begins with -0", () => assert.equal(plan(summed(1, -0)), "rounds"));
   test("but not if it begins with another number, which would count four times", () => {

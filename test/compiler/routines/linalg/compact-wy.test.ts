@@ -9,7 +9,7 @@ import {
   decoded,
   encoded,
   identity,
-  KINDS,
+  kindsOn,
   type Matrix,
   minus,
   PROFILES,
@@ -25,7 +25,7 @@ const difference = (a: Matrix, b: Matrix): Matrix => a.map((row, i) => row.map((
 
 for (const [name, profile] of Object.entries(PROFILES)) {
   test(`products of reflections, two panels at once; ${name}`, () => {
-    for (const kind of [KINDS.f64, KINDS.c128, KINDS.f32]) {
+    for (const kind of kindsOn(name)) {
       for (const [m, b] of [
         [3, 1],
         [6, 5],

@@ -109,6 +109,19 @@ test("as much is deflated as can be: nothing of different values, all but one of
   }
 });
 
+test("both lists are in shared memory where they leave 1 KiB", () => {
+  const arrays = (type: "f32" | "f64", bytes: number) =>
+    deflationKernel({ batch: 1, m: 10, type, lanes: 1 }, gpuOf(32, bytes), settings).arrays.map(({ size }) => size);
+  for (const [type, width] of [
+    ["f32", 4],
+    ["f64", 8],
+  ] as const) {
+    // biome-ignore format: one line
+    assert.deepEqual(arrays(type, 1024 + 20 * width), [10, 10]);
+    assert.deepEqual(arrays(type, 1023 + 20 * width), []);
+  }
+});
+
 test("with NaN the order still names positions", () => {
   const problem = { d: [Number.NaN, 1, 2, Number.NaN], z: [0.5, 0.5, 0.5, 0.5], rho: 1 };
   // Of one lane: several would write different positions to one place.

@@ -95,16 +95,17 @@ test("numbers lie in memory by turns, in arrays part by part; a gate keeps a sto
 });
 
 test("loops carry numbers, up to a last round, and lanes share theirs; sums of lanes", () => {
-  const [re, im, early, shared] = laneValues({ lanes: 4 }, (k) => {
+  const [re, im, early, shared, ...doubled] = laneValues({ lanes: 4 }, (k) => {
     const f = new Field(k, KINDS.c128, settings);
     const step: Num = { re: k.constant("f64", 1), im: k.constant("f64", 2) };
-    const [whole] = f.loop(5, [f.zero], (_, [sum]) => [f.add(sum!, step)]);
+    const [whole, other] = f.loop(5, [f.zero, step], (_, [sum, twice]) => [f.add(sum!, step), f.add(twice!, twice!)]);
     const exitAfter = (index: Parameters<KernelBuilder["unary"]>[1]) => k.compare("ge", index, k.constant("i32", 2));
     const [cut] = f.loop(5, [f.zero], (_, [sum]) => [f.add(sum!, step)], { exitAfter });
     const [own] = f.loop(7, [f.zero], (_, [sum]) => [f.add(sum!, step)], { isLaneLoop: true });
-    return [whole!.re, whole!.im!, cut!.re, f.sumLanes(own!).im!];
+    return [whole!.re, whole!.im!, cut!.re, f.sumLanes(own!).im!, other!.re, other!.im!];
   });
   assert.deepEqual([re![0], im![0], early![0], shared], [5, 10, 3, [14, 14, 14, 14]]);
+  assert.deepEqual([doubled[0]![0], doubled[1]![0]], [32, 64]);
 });
 
 test("the kind of a node, its shape without the axis of parts, and the bytes of a number", () => {

@@ -81,13 +81,14 @@ test("elements outside of a matrix are another value and read nothing; blocks th
 test("steps read their number, which the second kernel of each step counts on; the last step has no second", () => {
   const node = routineNode("cholesky", KINDS.f64, [[4, 4]]);
   const make = (name: string, isSecond: boolean) => {
-    const kernel = new GridKernel(name, 1, { side: 2, block: 4 }, node, settings);
+    const kernel = new GridKernel(name, 2, { side: 2, block: 4 }, node, settings);
     const { k } = kernel;
     const result = k.buffer("i32", true);
     const step = stepNumber(kernel);
+    // One lane of one row counts: another would be a race.
     if (isSecond) countOn(kernel, step);
     const place = kernel.add(kernel.mul(step, 2), isSecond ? 1 : 0);
-    k.store(result, place, kernel.add(step, 100), true);
+    k.store(result, place, kernel.add(step, 100), true, k.compare("eq", k.row, kernel.i(1)));
     return { kernel: k.finish(), formula: () => name };
   };
   const pair = [make("first", false), make("second", true)];

@@ -46,6 +46,10 @@ export const PROFILES: Readonly<Record<string, TargetProfile>> = {
   "a GPU of 64 lanes": gpuOf(64),
 };
 
+/** Kernels are the same for both widths of numbers: one device tries f32 as well. */
+export const kindsOn = (profile: string): readonly NumberKind[] =>
+  profile === "a GPU of 32 lanes" ? [KINDS.f64, KINDS.c128, KINDS.f32] : [KINDS.f64, KINDS.c128];
+
 export const plus = ([a, b]: C, [c, d]: C): C => [a + c, b + d];
 export const minus = ([a, b]: C, [c, d]: C): C => [a - c, b - d];
 export const times = ([a, b]: C, [c, d]: C): C => [a * c - b * d, a * d + b * c];

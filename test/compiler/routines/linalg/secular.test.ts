@@ -39,6 +39,13 @@ const CASES: readonly Poles[] = [
   { d: [0, 1, 2, 9, 9, 9], z: [0.75, 2 ** -10, 0.5, 0, 0, 0], rho: 3, live: 3 },
   { d: [0, 2 ** -12, 1, 1.125, 3, 4], z: [0.5, 0.5, 2 ** -8, 0.5, 0.25, 0.25], rho: 2 ** -6, live: 6 },
   { d: [4, 5, 6, 7, 8, 9], z: [0.5, 0, 0, 0, 0, 0], rho: 100, live: 1 },
+  // Steps leave the interval that holds the root, and halving takes their place.
+  {
+    d: [0.75, 0.75 + 2 ** -7, 0.75 + 2 ** -7 + 2 ** -18, 1.1875, 1.1875 + 2 ** -9, 1.1875 + 2 ** -9 + 2 ** -22],
+    z: [-(2 ** -10), 2 ** -12, 0.5, 2 ** -18, 2 ** -20, 2 ** -17],
+    rho: 2,
+    live: 6,
+  },
 ];
 
 function rootsOf(type: "f32" | "f64", lanes: number) {
@@ -48,16 +55,14 @@ function rootsOf(type: "f32" | "f64", lanes: number) {
   const counts = encodeValues(CASES.flatMap(({ live }) => [live, 0]), "i32", "counts"); // biome-ignore format: one line
   const width = type === "f64" ? 8 : 4;
   const [shifts, origins, roots] = [width, 4, width].map((bytes) => undefinedBytes(batch * m * bytes));
-  interpretKernel(kernel, [
-    line((p) => [p.rho]),
-    line((p) => p.d),
-    line((p) => p.z),
-    counts,
-    shifts!,
-    origins!,
-    roots!,
-  ]);
-  return { shifts: numbersIn(shifts!, type), origins: numbersIn(origins!, "i32"), roots: numbersIn(roots!, type) };
+  const memory = [line((p) => [p.rho]), line((p) => p.d), line((p) => p.z), counts, shifts!, origins!, roots!];
+  const { openRounds } = interpretKernel(kernel, memory);
+  return {
+    openRounds,
+    shifts: numbersIn(shifts!, type),
+    origins: numbersIn(origins!, "i32"),
+    roots: numbersIn(roots!, type),
+  };
 }
 
 for (const lanes of [1, 4, 8, 32]) {
@@ -79,10 +84,19 @@ for (const lanes of [1, 4, 8, 32]) {
           assert.ok(apart <= 100 * epsilon, `${what}: ${shifts[at]}, not ${expected}`);
           assert.ok(Math.abs(roots[at]! - (poles.d[origin]! + expected)) <= 20 * epsilon * Math.abs(roots[at]!), what);
           // The nearer of the two poles, unless it is about the middle.
-          const gaps = [which, which + 1].filter((p) => p < poles.live).map((p) => Math.abs(roots[at]! - poles.d[p]!));
+          const gapTo = (pole: number) => Math.abs(poles.d[origin]! - poles.d[pole]! + expected);
+          const gaps = [which, which + 1].filter((pole) => pole < poles.live).map(gapTo);
           assert.ok(Math.abs(expected) <= Math.min(...gaps) * (1 + 1e-3), `${what}: origin ${origin}`);
         }
       });
     }
   });
 }
+
+test("a root takes six rounds at most, on average: steps are those of the function with the same poles", () => {
+  const live = CASES.reduce((sum, poles) => sum + poles.live, 0);
+  for (const type of ["f64", "f32"] as const) {
+    const { openRounds } = rootsOf(type, 4);
+    assert.ok(openRounds <= 6 * live, `${type}: ${openRounds} rounds for ${live} roots`);
+  }
+});

@@ -1,6 +1,7 @@
 /** Equations with lower matrices, interpreted: the solution is found again from its product with the matrix. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { NumberKind } from "../../../../src/compiler/routines/linalg/field.js";
 import { solveLowerRoutine } from "../../../../src/compiler/routines/linalg/solve-lower.js";
 import type { TargetProfile } from "../../../../src/compiler/target/profile.js";
 import { interpretRoutine } from "../../../support/interpreted-routine.js";
@@ -12,6 +13,7 @@ import {
   encoded,
   gpuOf,
   KINDS,
+  kindsOn,
   lowerMatrix,
   type Matrix,
   PROFILES,
@@ -21,14 +23,12 @@ import {
   settings,
 } from "./matrices.js";
 
-type Kind = (typeof KINDS)[keyof typeof KINDS];
-
 const shapeOf = (n: number, m: number): readonly (readonly number[])[] => [
   [2, n, n],
   [2, n, m],
 ];
 
-function check(kind: Kind, n: number, m: number, isUnit: boolean, profile: TargetProfile): void {
+function check(kind: NumberKind, n: number, m: number, isUnit: boolean, profile: TargetProfile): void {
   const matrices = [1, 2].map((seed) =>
     lowerMatrix(n, kind, seed).map((row, i) => row.map(([re, im], j): C => (i === j ? [re, im] : [re / n, im / n]))),
   );
@@ -48,7 +48,7 @@ function check(kind: Kind, n: number, m: number, isUnit: boolean, profile: Targe
 
 for (const [name, profile] of Object.entries(PROFILES)) {
   test(`two systems, of few columns and of many; ${name}`, () => {
-    for (const kind of [KINDS.f64, KINDS.c128, KINDS.f32]) {
+    for (const kind of kindsOn(name)) {
       for (const m of [1, 3, 5, 18, 35]) check(kind, 7, m, m === 5, profile);
       check(kind, 1, 2, false, profile);
     }

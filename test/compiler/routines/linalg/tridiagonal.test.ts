@@ -1,6 +1,7 @@
 /** Tridiagonal form, interpreted: the reflections turn the matrix into the diagonal and what is beside it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { NumberKind } from "../../../../src/compiler/routines/linalg/field.js";
 import { tridiagonalRoutine } from "../../../../src/compiler/routines/linalg/tridiagonal.js";
 import type { TargetProfile } from "../../../../src/compiler/target/profile.js";
 import { interpretRoutine } from "../../../support/interpreted-routine.js";
@@ -15,6 +16,7 @@ import {
   hermitian,
   identity,
   KINDS,
+  kindsOn,
   type Matrix,
   numbersIn,
   PROFILES,
@@ -24,7 +26,7 @@ import {
   settings,
 } from "./matrices.js";
 
-function check(kind: (typeof KINDS)[keyof typeof KINDS], matrices: readonly Matrix[], profile: TargetProfile): void {
+function check(kind: NumberKind, matrices: readonly Matrix[], profile: TargetProfile): void {
   const [batch, n] = [matrices.length, matrices[0]!.length];
   const plan = tridiagonalRoutine(routineNode("tridiagonal", kind, [[batch, n, n]]), profile, settings);
   const line = bytesFor(batch * n, { ...kind, isComplex: false });
@@ -48,16 +50,13 @@ function check(kind: (typeof KINDS)[keyof typeof KINDS], matrices: readonly Matr
 
 for (const [name, profile] of Object.entries(PROFILES)) {
   test(`two matrices of each size; ${name}`, () => {
-    for (const kind of [KINDS.f64, KINDS.c128]) {
-      for (const n of [1, 2, 9]) check(kind, [hermitian(n, kind, 1), hermitian(n, kind, 2)], profile);
-    }
-    check(KINDS.f32, [hermitian(6, KINDS.f32, 3)], profile);
+    for (const kind of kindsOn(name)) check(kind, [hermitian(9, kind, 1), hermitian(9, kind, 2)], profile);
+    for (const n of [1, 2]) check(KINDS.c128, [hermitian(n, KINDS.c128, 3)], profile);
   });
 }
 
-test("more rows than a block, and more than lanes take at once", () => {
+test("more rows than lanes take at once", () => {
   check(KINDS.f64, [hermitian(18, KINDS.f64, 4)], gpuOf(32));
-  check(KINDS.f64, [hermitian(66, KINDS.f64, 4)], PROFILES["a CPU"]!);
 });
 
 test("matrices that are diagonal, or tridiagonal, already", () => {

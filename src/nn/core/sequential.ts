@@ -1,0 +1,61 @@
+/** Layers one after the other: the output of each is the input of the next. */
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import type { Tensor } from "../../tensor/index.js";
+import { type AnyLayer, type Definition, Layer, layer } from "./layer.js";
+
+/** A layer, or a function of the user's own. */
+export type Step = AnyLayer | ((x: never) => unknown);
+
+/**
+ * A model of layers and functions that follow one another: `sequential(dense(128), relu, dense(10))`. Layers are named after
+ * their kind and counted, `dense0`, `dense1`; an object names them: `sequential({ hidden: dense(128), head: dense(10) })`.
+ */
+export function sequential<In = Tensor, Out = Tensor>(...steps: readonly Step[]): Layer<In, Out>;
+export function sequential<In = Tensor, Out = Tensor>(steps: Readonly<Record<string, Step>>): Layer<In, Out>;
+export function sequential<In, Out>(...given: readonly unknown[]): Layer<In, Out> {
+  const [first] = given;
+  const isNamed = given.length === 1 && typeof first === "object" && first !== null && !(first instanceof Layer);
+  const parts = isNamed
+    ? Object.fromEntries(Object.entries(first).map(([name, step]) => [name, asLayer(step)]))
+    : namedByKind(given.map(asLayer));
+  return new Layer(definitionOf<In, Out>(parts));
+}
+
+const definitionOf = <In, Out>(parts: Readonly<Record<string, AnyLayer>>): Definition<In, Out> => ({
+  kind: "sequential",
+  options: {},
+  parts,
+  run(scope, input) {
+    let value: unknown = input;
+    for (const [name, part] of Object.entries(parts)) {
+      value = part.call(scope.inside(name, part.kind), value as never);
+    }
+    return value as Out;
+  },
+  withParts: definitionOf<In, Out>,
+});
+
+/** A function as a layer without parameters. Its name is the function's. */
+export function asLayer(step: unknown): AnyLayer {
+  if (step instanceof Layer) return step as unknown as AnyLayer;
+  if (typeof step !== "function") {
+    throw new ArgumentError(`sequential: ${shown(step)} is neither a layer nor a function.`);
+  }
+  const f = step as (x: unknown) => unknown;
+  return layer(f.name || "function", {}, (_, x: unknown) => f(x)) as unknown as AnyLayer;
+}
+
+/** Names of layers by their kinds: dense0, relu0, dense1. A name that the user gave stays. */
+function namedByKind(layers: readonly AnyLayer[]): Record<string, AnyLayer> {
+  const counts = new Map<string, number>();
+  const named: Record<string, AnyLayer> = {};
+  for (const each of layers) {
+    const count = counts.get(each.kind) ?? 0;
+    const name = each.name ?? `${each.kind}${count}`;
+    if (each.name === null) counts.set(each.kind, count + 1);
+    if (Object.hasOwn(named, name)) throw new ArgumentError(`sequential: two layers are named "${name}".`);
+    named[name] = each;
+  }
+  return named;
+}

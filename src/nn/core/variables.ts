@@ -1,0 +1,60 @@
+/**
+ * Parameters and state of a model: plain trees of tensors, by the names of layers and then of their parameters, as in
+ * `{ dense0: { weights, biases } }`. Every transform, optimiser and file format takes them as they are.
+ */
+import type { Tensor } from "../../tensor/index.js";
+
+/** Tensors by name, in objects by the names of layers. */
+export interface VariableTree {
+  readonly [name: string]: Tensor | VariableTree;
+}
+
+/** What `init` makes: parameters, which are trained, and state, which layers such as batch norm keep up to date. */
+export interface Variables {
+  readonly params: VariableTree;
+  readonly state: VariableTree;
+}
+
+/** A path as people write it: `encoder.dense0`. The whole model is the empty path. */
+export const pathText = (path: readonly string[]): string => path.join(".");
+
+/** A tree that is being filled. Objects have no prototype: a layer may be called "constructor". */
+export interface GrowingTree {
+  [name: string]: Tensor | GrowingTree;
+}
+
+export const emptyTree = (): GrowingTree => Object.create(null) as GrowingTree;
+
+/** Puts a tensor at a path, making the objects on the way. */
+export function putAt(tree: GrowingTree, path: readonly string[], name: string, value: Tensor): void {
+  let at = tree;
+  for (const part of path) {
+    at[part] ??= emptyTree();
+    at = at[part] as GrowingTree;
+  }
+  at[name] = value;
+}
+
+/** The subtree or tensor at a path; undefined where there is none. */
+export function findAt(tree: VariableTree, path: readonly string[]): Tensor | VariableTree | undefined {
+  let at: Tensor | VariableTree | undefined = tree;
+  for (const part of path) {
+    if (at === undefined || !isSubtree(at) || !Object.hasOwn(at, part)) return undefined;
+    at = at[part];
+  }
+  return at;
+}
+
+/** Whether a value of a tree is a tree in turn. Tensors are the leaves. */
+export const isSubtree = (value: unknown): value is VariableTree =>
+  typeof value === "object" && value !== null && !("dtype" in value && "device" in value);
+
+/** Plain objects, as users expect them, of a tree that was filled. */
+export function finished(tree: GrowingTree): VariableTree {
+  const copy: Record<string, Tensor | VariableTree> = {};
+  for (const [name, value] of Object.entries(tree)) {
+    const child = isSubtree(value) ? finished(value as GrowingTree) : value;
+    Object.defineProperty(copy, name, { value: child, enumerable: true, writable: true, configurable: true });
+  }
+  return copy;
+}

@@ -1,0 +1,193 @@
+/** Layers as values: init and apply by the same lines, names, sharing, freezing, dtypes, hooks, errors. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ArgumentError, grad, jit, random, ShapeError, type Tensor, tensor, tree, vmap } from "../../../src/index.js";
+import { block, dense, initializers, layer, sequential, summary } from "../../../src/nn/index.js";
+
+const key = random.key(0, { device: "cpu" });
+const relu = (x: Tensor) => x.maximum(0);
+const shapesOf = (params: object) => tree.map((x: Tensor) => x.shape, params as never);
+
+describe("a layer", () => {
+  test("makes parameters from the shape of its input, and computes with them", async () => {
+    const model = dense(2, { weights: initializers.constant(0.5), biases: initializers.ones });
+    const { params, state } = model.init(key, [null, 3]);
+    assert.deepEqual(shapesOf(params), { weights: [3, 2], biases: [2] });
+    assert.deepEqual(state, {});
+    const y = model.apply(params, tensor([[1, 2, 3]], { device: "cpu" }));
+    assert.deepEqual(await y.array(), [[4, 4]]);
+  });
+
+  test("takes a tensor, a shape with a dtype, arrays and objects of them for inputs", () => {
+    const both = block({ a: dense(2), b: dense(2) }, ({ a, b }, { left, right }: { left: Tensor; right: Tensor }) =>
+      a(left).add(b(right)),
+    );
+    const { params } = both.init(key, { left: [null, 3], right: { shape: [1, 4], dtype: "f64" } });
+    assert.deepEqual(shapesOf(params), { a: { weights: [3, 2], biases: [2] }, b: { weights: [4, 2], biases: [2] } });
+    const { params: same } = dense(2).init(key, tensor([[1, 2, 3]], { device: "cpu" }));
+    assert.deepEqual(shapesOf(same), { weights: [3, 2], biases: [2] });
+  });
+
+  test("gives its parameters the same values wherever else the model changes", async () => {
+    const small = sequential(dense(4), dense(2)).init(key, [null, 3]).params as never as Record<
+      string,
+      { weights: Tensor }
+    >;
+    const large = sequential(dense(4), relu, dense(2), dense(5)).init(key, [null, 3]).params as never as typeof small;
+    assert.deepEqual(await large.dense1!.weights.array(), await small.dense1!.weights.array());
+    assert.notDeepEqual(
+      await small.dense0!.weights.flatten().at("0:4").array(),
+      await small.dense1!.weights.flatten().at("0:4").array(),
+    );
+  });
+
+  test("is refused by name where parameters and input do not fit", () => {
+    const model = sequential({ body: sequential(dense(4)), head: dense(2) });
+    const { params } = model.init(key, [null, 3]);
+    const wrong = tensor([[1, 2, 3, 4, 5]], { device: "cpu" });
+    assert.throws(() => model.apply(params, wrong), {
+      name: "ShapeError",
+      message: /dense "body\.dense0": its parameter "weights" has shape \[3, 4\], but this input needs \[5, 4\]/,
+    });
+    assert.throws(() => model.apply({ head: params.head! }, wrong), {
+      name: "ArgumentError",
+      message: /dense "body\.dense0": no parameter "weights".*params that init made/,
+    });
+    const odd = sequential(dense(4), (x: Tensor) => x.reshape(7, 7));
+    assert.throws(
+      () => odd.init(key, [null, 3]),
+      (error: Error) => error instanceof ShapeError && /In .*"/.test(error.message),
+    );
+  });
+
+  test("draws numbers only from a key, another for each call and place", async () => {
+    const noise = layer("noise", {}, (scope, x: Tensor) => x.add(random.normal(scope.key("noise"), x.shape)));
+    const model = block({ noise }, ({ noise }, x: Tensor) => noise(x).sub(noise(x)));
+    const x = tensor([0, 0, 0], { device: "cpu" });
+    assert.throws(() => model.apply({}, x), {
+      name: "ArgumentError",
+      message: /noise "noise": noise needs random numbers/,
+    });
+    const first = await model.apply({}, x, { key }).array();
+    assert.deepEqual(await model.apply({}, x, { key }).array(), first);
+    assert.notDeepEqual(first, [0, 0, 0]);
+  });
+});
+
+describe("a model", () => {
+  test("names layers by kind and count, or as the user does", () => {
+    const model = sequential(dense(4), relu, dense(3).named("head"), dense(2));
+    assert.deepEqual(Object.keys(model.parts), ["dense0", "relu0", "head", "dense1"]);
+    assert.throws(() => sequential(dense(1).named("a"), dense(1).named("a")), ArgumentError);
+    assert.throws(() => dense(1).named("a.b"), ArgumentError);
+    assert.throws(() => sequential(dense(1), 3 as never), { message: /3 is neither a layer nor a function/ });
+  });
+
+  test("uses the parameters of a part twice where it is called twice", () => {
+    const shared = block({ turn: dense(3) }, ({ turn }, x: Tensor) => turn(turn(x)));
+    assert.deepEqual(shapesOf(shared.init(key, [null, 3]).params), { turn: { weights: [3, 3], biases: [3] } });
+    assert.throws(() => shared.init(key, [null, 4]), { name: "ShapeError", message: /dense "turn"/ });
+  });
+
+  test("may read a part's parameters: a table that is also the last layer", async () => {
+    const tied = block({ into: dense(2, { useBias: false }) }, ({ into }, x: Tensor) =>
+      into(x).matmul((into.params.weights as Tensor).T),
+    );
+    const { params } = tied.init(key, [1, 3]);
+    const w = params.into as { weights: Tensor };
+    const x = tensor([[1, 0, 2]], { device: "cpu" });
+    assert.deepEqual(await tied.apply(params, x).array(), await x.matmul(w.weights).matmul(w.weights.T).array());
+  });
+
+  test("goes through grad, vmap and jit", async () => {
+    const model = sequential(dense(4), relu, dense(1));
+    const { params } = model.init(key, [null, 3]);
+    const x = random.normal(random.key(1, { device: "cpu" }), [5, 3]);
+    const loss = (p: typeof params) => model.apply(p, x).square().mean();
+    const gradients = grad(loss)(params);
+    assert.deepEqual(shapesOf(gradients), shapesOf(params));
+    assert.ok((await jit(loss)(params).item()) > 0);
+    const ensemble = vmap((k: Tensor<"u32">) => model.init(k, [null, 3]).params)(random.split(key, [6]));
+    assert.deepEqual(shapesOf(ensemble), {
+      dense0: { weights: [6, 3, 4], biases: [6, 4] },
+      dense1: { weights: [6, 4, 1], biases: [6, 1] },
+    });
+  });
+
+  test("keeps frozen parts as they are", async () => {
+    const model = sequential(dense(4).frozen(), dense(1));
+    const { params } = model.init(key, [null, 3]);
+    const x = random.normal(key, [5, 3]);
+    const gradients = grad((p: typeof params) => model.apply(p, x).square().mean())(params) as never as Record<
+      string,
+      { weights: Tensor }
+    >;
+    assert.equal(await gradients.dense0!.weights.abs().max().item(), 0);
+    assert.ok((await gradients.dense1!.weights.abs().max().item()) > 0);
+  });
+
+  test("computes in another dtype and keeps its parameters in f32", () => {
+    const model = sequential(dense(4), dense(2)).withDTypes({ compute: "bf16", output: "f32" });
+    const { params } = model.init(key, [null, 3]);
+    assert.deepEqual(
+      tree.leaves(params).map((x) => x.dtype),
+      ["f32", "f32", "f32", "f32"],
+    );
+    const seen: string[] = [];
+    const x = random.normal(key, [5, 3]);
+    const y = model.apply(params, x, { hooks: { dense0: (out) => void seen.push((out as Tensor).dtype) } });
+    assert.deepEqual([seen, y.dtype], [["bf16"], "f32"]);
+  });
+
+  test("shows outputs to hooks, which may replace them", async () => {
+    const model = sequential({ a: dense(2, { weights: initializers.ones }), b: (x: Tensor) => x.mul(2) });
+    const { params } = model.init(key, [null, 1]);
+    const x = tensor([[3]], { device: "cpu" });
+    const paths: string[] = [];
+    const hooks = { "*": (_: unknown, path: string) => void paths.push(path), a: (y: unknown) => (y as Tensor).add(1) };
+    assert.deepEqual(await model.apply(params, x, { hooks }).array(), [[8, 8]]);
+    assert.deepEqual(paths, ["a", "b", ""]);
+  });
+
+  test("is rewritten by path; the other layers keep their parameters", async () => {
+    const model = sequential({ body: sequential(dense(4), relu), head: dense(2) });
+    const other = model.replace("head", dense(7)).replace("body.dense0", (was) => was.frozen());
+    const [before, after] = [model.init(key, [null, 3]).params, other.init(key, [null, 3]).params];
+    assert.deepEqual(shapesOf(after.head as never), { weights: [4, 7], biases: [7] });
+    const weightsOf = (params: unknown) => (params as { body: { dense0: { weights: Tensor } } }).body.dense0.weights;
+    assert.deepEqual(await weightsOf(after).array(), await weightsOf(before).array());
+    assert.throws(() => model.replace("body.tail", dense(1)), {
+      message: /has no part "tail"; its parts are dense0, relu0/,
+    });
+    assert.equal(model.at("body.dense0").kind, "dense");
+  });
+});
+
+test("state goes in and comes out, and gradients do not pass through it", async () => {
+  const counter = layer("counter", {}, (scope, x: Tensor) => {
+    const count = scope.state("count", [], initializers.zeros);
+    if (scope.isTraining) scope.setState("count", count.add(1));
+    return x.mul(count.add(1));
+  });
+  const model = sequential(counter, dense(1), counter);
+  const { params, state } = model.init(key, [null, 2]);
+  assert.deepEqual(Object.keys(state), ["counter0", "counter1"]);
+  const x = tensor([[1, 1]], { device: "cpu" });
+  const [, next] = model.applyWithState(params, x, { state, training: true });
+  const [, last] = model.applyWithState(params, x, { state: next, training: true });
+  assert.equal(await (last as never as { counter1: { count: Tensor } }).counter1.count.item(), 2);
+  assert.throws(() => model.apply(params, x), { message: /counter "counter0": no state "count".*\{ state \}/ });
+});
+
+test("a summary counts parameters, bytes and multiply-adds, those that are shared once", () => {
+  const twice = block({ turn: dense(8) }, ({ turn }, x: Tensor) => turn(turn(x)));
+  const model = sequential({ into: dense(8), twice, out: dense(3, { useBias: false }).frozen() });
+  const found = summary(model as never, [null, 4]);
+  assert.equal(found.parameters, 4 * 8 + 8 + 8 * 8 + 8 + 8 * 3);
+  assert.equal(found.bytes, 4 * found.parameters);
+  assert.equal(found.multiplyAdds, 4 * 8 + 2 * 8 * 8 + 8 * 3);
+  const text = String(found);
+  assert.match(text, /into +dense +\[1, 8\] +40 +160 +32/);
+  assert.match(text, /dense \(frozen\)/);
+  assert.match(text.split("\n").at(-1)!, /136 +544 +184/);
+});
