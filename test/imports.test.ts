@@ -137,6 +137,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "fft/one-axis.js": (f, { x }) => [f.fft(x), f.irfft(x)],
   "fft/several-axes.js": (f, { m }) => [f.fftn(m), f.irfft2(m)],
   "signal/convolution.js": (f, { x }) => [f.convolve(x, x), f.fftConvolve(x, x)],
+  "signal/overlap-add.js": (f, { x }) => f.oaConvolve(x, x),
   "signal/resampling.js": (f, { x }) => [f.resample(x, 5), f.hilbert(x)],
   "signal/spectral.js": (f, { x }) => [f.stft(x, { nperseg: 2 }).values, f.welch(x, { nperseg: 2 }).values],
   "signal/trends.js": (f, { x }) => f.detrend(x),

@@ -29,6 +29,7 @@ import { dropRecomputeMarks } from "./rewrite/recompute.js";
 import { selectInBands } from "./rewrite/row-bands.js";
 import { separateRoots } from "./rewrite/separate-roots.js";
 import { splitReductions } from "./rewrite/split-reductions.js";
+import { viewTransforms } from "./rewrite/transform-views.js";
 import { findAttention } from "./rewrite/written-attention.js";
 import type { Group } from "./schedule/group.js";
 import { keyOfGroup } from "./schedule/group-key.js";
@@ -108,7 +109,8 @@ export function rewrite(
     arePacked && isPacked(root.dtype) ? packed(root, root.dtype) : root,
   );
   const single = mergeEqual(real);
-  const attentive = findAttention(single.roots, tiles);
+  const viewing = viewTransforms(single.roots);
+  const attentive = findAttention(viewing, tiles);
   const banded = profile ? selectInBands(attentive, profile.bandBytes) : attentive;
   const chosen = chooseImplementations(banded, tiles, profile?.sort ?? null);
   const merged = mergeEqual(chosen.roots);

@@ -1,12 +1,13 @@
 /**
  * The plan of a discrete Fourier transform of some length, and the table of constants that it reads. Both depend on the
- * length and the dtype alone, never on a device, so that a table made with the node (tensor/dft.ts) fits the kernels that any
- * target makes of it (compiler/routines/fft/).
+ * length, the dtype and the largest butterfly of the device: the table made with the node (tensor/dft.ts) fits the kernels
+ * that the device's target makes of it (compiler/routines/fft/).
  *
  * A length whose prime factors are small is one pass of butterflies over rows that fit the memory of a workgroup, or several
  * passes (Bailey's four steps: columns, twiddles, rows). Other lengths are convolutions with a chirp, of a longer length
  * (Bluestein 1970).
  */
+import { radicesFor } from "./dft-radices.js";
 
 export type DftFloat = "f32" | "f64";
 
@@ -19,22 +20,39 @@ export type DftKind = "complex" | "real" | "half";
  */
 export const longestRow = (dtype: DftFloat): number => (dtype === "f32" ? 4096 : 2048);
 
+/** Limits of a device: numbers of a butterfly, and of a row that is one pass of several. */
+export interface DftLimits {
+  readonly largestRadix: number;
+  readonly longestPass: number;
+}
+
+/** The largest butterfly of half-length transforms, whose lanes also join numbers from both ends of the spectrum. */
+const LARGEST_HALVED = 8;
+
 /** Prime factors that butterflies have. */
 const PRIMES = [2, 3, 5, 7, 11, 13];
 
 /** The start of a transform's constants in its table; they are complex numbers, counted as such. */
 interface DftTable {
-  /** Roots of unity of each pass, by its length. */
+  /**
+   * Roots of each pass, by its length, in the order of its stages but for the first: for each operand from the second on, the
+   * roots of a butterfly's remainder 0, 1 … `done` - 1, so that neighbouring lanes read neighbours.
+   */
   readonly roots: ReadonlyMap<number, number>;
-  /** w^0 … w^(step-1) and w^0, w^step, w^(2 step) …, for w of the whole length: between passes. */
+  /** w^0 … w^(step-1) and w^0, w^step, w^(2 step) …, for w a root of this order: between passes, and to join halves. */
   readonly fine: number;
   readonly coarse: number;
   readonly step: number;
+  /** The computed length, or twice that if `isHalved`. */
+  readonly order: number;
   readonly chirp: number;
   /** The transform of the chirp, divided by the length. */
   readonly filter: number;
-  /** Roots of twice the length, as many as half the length and one: they join a real transform of twice the length. */
-  readonly halves: number;
+  /**
+   * Roots of twice the length, as many as half the length and one: they join a real transform of twice the length. Null where
+   * there are several passes, whose coarse and fine roots make them.
+   */
+  readonly halves: number | null;
   readonly size: number;
 }
 
@@ -48,23 +66,29 @@ export interface DftPlan {
   readonly computed: number;
   /** The lengths of passes; their product is `computed`. */
   readonly passes: readonly number[];
+  /** The butterflies of each pass, by its length. */
+  readonly radices: ReadonlyMap<number, readonly number[]>;
   readonly table: DftTable;
 }
 
-export function planDft(kind: DftKind, length: number, dtype: DftFloat): DftPlan {
+export function planDft(kind: DftKind, length: number, dtype: DftFloat, limits: DftLimits): DftPlan {
   const half = length / 2;
-  const isHalved = kind !== "complex" && length % 2 === 0 && half >= 2 && half <= longestRow(dtype) && isSmooth(half);
+  const isHalved = kind !== "complex" && length % 2 === 0 && half >= 2 && isSmooth(half);
   const own = isHalved ? half : length;
   const isChirp = !isSmooth(own);
   const computed = isChirp ? smoothFrom(2 * own - 1) : own;
-  const passes = passesOf(computed, longestRow(dtype));
-  return { length: own, isHalved, isChirp, computed, passes, table: layOut(own, computed, passes, isHalved, isChirp) };
+  const passes = passesOf(computed, longestRow(dtype), Math.min(longestRow(dtype), limits.longestPass));
+  const largestRadix = isHalved ? Math.min(limits.largestRadix, LARGEST_HALVED) : limits.largestRadix;
+  const radices = new Map(passes.map((pass) => [pass, radicesFor(pass, largestRadix)]));
+  const table = layOut(own, computed, radices, passes.length > 1, isHalved, isChirp);
+  return { length: own, isHalved, isChirp, computed, passes, radices, table };
 }
 
 function layOut(
   length: number,
   computed: number,
-  passes: readonly number[],
+  radices: DftPlan["radices"],
+  isSplit: boolean,
   isHalved: boolean,
   isChirp: boolean,
 ): DftTable {
@@ -74,15 +98,16 @@ function layOut(
     return size - count;
   };
   const roots = new Map<number, number>();
-  for (const pass of passes) if (!roots.has(pass)) roots.set(pass, section(pass));
-  const isSplit = passes.length > 1;
-  const step = isSplit ? 2 ** Math.ceil(Math.log2(computed) / 2) : 1;
+  for (const [pass, [first = 1]] of radices) roots.set(pass, section(pass - first));
+  const order = isHalved ? 2 * computed : computed;
+  const step = isSplit ? 2 ** Math.ceil(Math.log2(order) / 2) : 1;
   const fine = section(isSplit ? step : 0);
-  const coarse = section(isSplit ? Math.ceil(computed / step) : 0);
+  const coarse = section(isSplit ? Math.ceil(order / step) : 0);
   const chirp = section(isChirp ? length : 0);
   const filter = section(isChirp ? computed : 0);
-  const halves = section(isHalved ? Math.floor(length / 2) + 1 : 0);
-  return { roots, fine, coarse, step, chirp, filter, halves, size };
+  const halves = isHalved && !isSplit ? section(Math.floor(length / 2) + 1) : null;
+  // One butterfly needs no constants; a tensor has at least one.
+  return { roots, fine, coarse, step, order, chirp, filter, halves, size: Math.max(1, size) };
 }
 
 /** Whether all prime factors are small. */
@@ -112,11 +137,12 @@ function smoothFrom(least: number): number {
   return best;
 }
 
-/** Factors of a length that are about equal and at most `longest`. */
-function passesOf(length: number, longest: number): number[] {
+/** One pass of a length of at most `longestRow`, or factors of it that are about equal and at most `longest`. */
+function passesOf(length: number, longestRow: number, longest: number): number[] {
+  if (length <= longestRow) return [length];
   const factors = factorsOf(length) as number[];
-  for (let count = Math.max(1, Math.ceil(Math.log(length) / Math.log(longest))); ; count++) {
-    const found = cut(factors, length, count, longest);
+  for (let count = Math.max(2, Math.ceil(Math.log(length) / Math.log(longest) - 1e-9)); ; count++) {
+    const found = cut(factors, count, longest);
     if (found) return found;
   }
 }
@@ -125,8 +151,7 @@ function passesOf(length: number, longest: number): number[] {
  * The factors in `count` groups, each of a product as near to the fair share as greedy choice finds; null where one is too
  * long.
  */
-function cut(factors: readonly number[], length: number, count: number, longest: number): number[] | null {
-  if (count === 1) return length <= longest ? [length] : null;
+function cut(factors: readonly number[], count: number, longest: number): number[] | null {
   const groups = new Array<number>(count).fill(1);
   for (const factor of factors) {
     const smallest = groups.indexOf(Math.min(...groups));

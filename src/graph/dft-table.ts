@@ -6,24 +6,41 @@ import type { DftFloat, DftPlan } from "./dft-plan.js";
 
 /** Real and imaginary parts by turns. */
 export function dftTable(plan: DftPlan, dtype: DftFloat): Float32Array | Float64Array {
-  const { length, computed, passes, isChirp, isHalved, table } = plan;
+  const { length, computed, passes, radices, isChirp, table } = plan;
   const values = dtype === "f32" ? new Float32Array(2 * table.size) : new Float64Array(2 * table.size);
   const put = (at: number, [re, im]: readonly [number, number]) => {
     values[2 * at] = re;
     values[2 * at + 1] = im;
   };
-  for (const [pass, start] of table.roots) for (let k = 0; k < pass; k++) put(start + k, root(k, pass));
-  if (passes.length > 1) {
-    for (let k = 0; k < table.step; k++) put(table.fine + k, root(k, computed));
-    for (let k = 0; k * table.step < computed; k++) put(table.coarse + k, root(k * table.step, computed));
+  for (const [pass, start] of table.roots) {
+    let at = start;
+    for (const { radix, done } of stagesAfterFirst(radices.get(pass) as readonly number[])) {
+      for (let j = 1; j < radix; j++) for (let k = 0; k < done; k++) put(at++, root(j * k, done * radix));
+    }
   }
-  if (isHalved) for (let k = 0; 2 * k <= length; k++) put(table.halves + k, root(k, 2 * length));
+  if (passes.length > 1) {
+    const { step, order } = table;
+    for (let k = 0; k < step; k++) put(table.fine + k, root(k, order));
+    for (let k = 0; k * step < order; k++) put(table.coarse + k, root(k * step, order));
+  }
+  const { halves } = table;
+  if (halves !== null) for (let k = 0; 2 * k <= length; k++) put(halves + k, root(k, 2 * length));
   if (isChirp) {
     for (let k = 0; k < length; k++) put(table.chirp + k, chirpAt(k, length));
     const { re, im } = chirpFilter(length, computed);
     for (let k = 0; k < computed; k++) put(table.filter + k, [re[k], im[k]]);
   }
   return values;
+}
+
+/** The stages of a pass that multiply by roots, and the product of the radices before each. */
+function stagesAfterFirst(radices: readonly number[]): { readonly radix: number; readonly done: number }[] {
+  let done = 1;
+  const stages = radices.map((radix) => {
+    done *= radix;
+    return { radix, done: done / radix };
+  });
+  return stages.slice(1);
 }
 
 /** exp(-2πi k/n), by symmetry from an angle of at most an eighth of a turn. */

@@ -8,7 +8,7 @@ import { DTYPES, type DType, isComplex } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { broadcastShapes, formatShape, normalizeAxes, productOf } from "../core/shape.js";
-import { fftn, ifftn, irfftn, rfftn } from "../fft/index.js";
+import { type FftnOptions, fftn, ifftn, irfftn, rfftn } from "../fft/index.js";
 import {
   type ConvolveMode,
   checkOneDevice,
@@ -122,7 +122,7 @@ function middle(x: Tensor, axes: readonly number[], shape: readonly number[]): T
   }, x);
 }
 
-/** Options of `fftConvolve`. */
+/** Options of `fftConvolve` and `oaConvolve`. */
 export interface FftConvolveOptions {
   readonly mode?: ConvolveMode;
   /** The axes of the convolution; all unless told. The others broadcast. */
@@ -137,6 +137,17 @@ export function fftConvolve<D extends DType, E extends DType>(
 ): Tensor<MeetingOf<D, E>> {
   const operation = "signal.fftConvolve";
   checkCount(operation, 3, arguments);
+  const { axes, mode } = checkedAlong(operation, a, b, options);
+  return byTransform(operation, a, b, axes, mode) as Tensor<MeetingOf<D, E>>;
+}
+
+/** The axes and the mode of a convolution along some axes, checked. */
+export function checkedAlong(
+  operation: string,
+  a: Tensor,
+  b: Tensor,
+  options: FftConvolveOptions,
+): { readonly axes: readonly number[]; readonly mode: ConvolveMode } {
   checkOptions(operation, options, { mode: "text", axes: "numbers" });
   const { mode = "full" } = options;
   checkSignals(operation, a, b, mode);
@@ -147,22 +158,26 @@ export function fftConvolve<D extends DType, E extends DType>(
   if (mode === "valid") checkValid(operation, along(a), along(b));
   const apart = (x: Tensor) => x.shape.map((extent, axis) => (axes.includes(axis) ? 1 : extent));
   broadcastShapes(operation, apart(a), apart(b));
-  return byTransform(operation, a, b, axes, mode) as Tensor<MeetingOf<D, E>>;
+  return { axes, mode };
 }
 
-function byTransform(operation: string, a: Tensor, b: Tensor, axes: readonly number[], mode: ConvolveMode): Tensor {
+/** Every overlap of two signals along some axes, of which there are `full` many. */
+type Convolved = (a: Tensor, b: Tensor, axes: readonly number[], full: readonly number[]) => Tensor;
+
+/** A convolution by transforms of the whole signals, or in another way, cut as the mode says. */
+export function byTransform(
+  operation: string,
+  a: Tensor,
+  b: Tensor,
+  axes: readonly number[],
+  mode: ConvolveMode,
+  convolvedBy: Convolved = asWhole,
+): Tensor {
   return inOperation(operation, () => {
     const full = axes.map((axis) => a.shape[axis] + b.shape[axis] - 1);
-    const options = { s: full.map(fastLength), axes };
-    const areReal = !isComplex(a.dtype) && !isComplex(b.dtype);
     const dtype = promote(a.dtype, b.dtype);
     const fine = (x: Tensor) => (dtype === "f64" || dtype === "c128" ? x.cast(isComplex(x.dtype) ? "c128" : "f64") : x);
-    const [x, y] = areReal
-      ? [rfftn(fine(a), options), rfftn(fine(b), options)]
-      : [fftn(fine(a), options), fftn(fine(b), options)];
-    const product = x.mul(y);
-    const found = areReal ? irfftn(product, options) : ifftn(product, options);
-    const whole = axes.reduce((cut, axis, i) => range(cut, axis, 0, full[i]), found as Tensor);
+    const whole = convolvedBy(fine(a), fine(b), axes, full);
     const result = {
       full: whole,
       same: () => middle(whole, axes, a.shape),
@@ -173,13 +188,24 @@ function byTransform(operation: string, a: Tensor, b: Tensor, axes: readonly num
   });
 }
 
+const asWhole: Convolved = (a, b, axes, full) => {
+  const found = product(a, b, { s: full.map(fastLength), axes });
+  return axes.reduce((cut, axis, i) => range(cut, axis, 0, full[i]), found);
+};
+
+/** The product of two spectra, transformed back. */
+export function product(a: Tensor, b: Tensor, options: FftnOptions): Tensor {
+  if (isComplex(a.dtype) || isComplex(b.dtype)) return ifftn(fftn(a, options).mul(fftn(b, options)), options);
+  return irfftn(rfftn(a, options).mul(rfftn(b, options)), options);
+}
+
 function wholeOverlaps(whole: Tensor, axes: readonly number[], a: Tensor, b: Tensor): Tensor {
   const shape = whole.shape.map((_, axis) => Math.abs(a.shape[axis] - b.shape[axis]) + 1);
   return middle(whole, axes, shape);
 }
 
 /** The least even length from a number on that has only the factors 2, 3 and 5. */
-function fastLength(least: number): number {
+export function fastLength(least: number): number {
   if (least <= 2) return least;
   for (let length = least + (least % 2); ; length += 2) {
     let rest = length;

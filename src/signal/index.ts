@@ -6,6 +6,7 @@ export {
   type FftConvolveOptions,
   fftConvolve,
 } from "./convolution.js";
+export { oaConvolve } from "./overlap-add.js";
 export { type HilbertOptions, hilbert, type ResampleOptions, resample } from "./resampling.js";
 export {
   coherence,

@@ -11,6 +11,7 @@ import { fft, fftfreq, ifft, irfft, rfft, rfftfreq } from "../fft/index.js";
 import {
   arange,
   checkTensor,
+  complex,
   concat,
   constantsBeside,
   framed,
@@ -253,9 +254,11 @@ export function istft(
 export interface PowerOptions extends SegmentOptions {
   /** "density": power over frequency; "spectrum": power. */
   readonly scaling?: "density" | "spectrum";
+  /** "mean" of the segments (unless told), or "median", which single loud segments do not move. */
+  readonly average?: "mean" | "median";
 }
 
-const POWER: OptionKinds<PowerOptions> = { ...SEGMENTS, scaling: "text" };
+const POWER: OptionKinds<PowerOptions> = { ...SEGMENTS, scaling: "text", average: "text" };
 
 /** Power by frequency. */
 export interface PowerSpectrum<D extends DType = DType> {
@@ -266,6 +269,7 @@ export interface PowerSpectrum<D extends DType = DType> {
 function crossPower(operation: string, x: Tensor, y: Tensor, options: PowerOptions): PowerSpectrum {
   checkOptions(operation, options, POWER);
   checkChoice(operation, "the option scaling", options.scaling, ["density", "spectrum"]);
+  checkChoice(operation, "the option average", options.average, ["mean", "median"]);
   const isSame = x === y;
   const left = timeLast(operation, x, options.axis);
   const right = isSame ? left : timeLast(operation, y, options.axis);
@@ -281,11 +285,24 @@ function crossPower(operation: string, x: Tensor, y: Tensor, options: PowerOptio
   const scale: WindowScale = options.scaling === "spectrum" ? { by: "sum" } : { by: "squares", fs: cutting.fs };
   const a = spectra(operation, left, cutting, scale);
   const product = isSame ? a.mul(a.conj()).real() : a.conj().mul(spectra(operation, right, cutting, scale));
-  const mean = product.mean({ axis: -2 });
+  const mean = options.average === "median" ? medianOf(product) : product.mean({ axis: -2 });
   const last = nfft % 2 === 0 ? nfft / 2 : nfft;
   const doubled = (i: number) => (i === 0 || i === last ? 1 : 2);
   const values = isOnesided ? mean.mul(weights(mean, `doubled but for ${last}`, doubled)) : mean;
   return { frequencies: frequenciesOf(cutting, x), values: values.moveAxis(-1, options.axis ?? -1) };
+}
+
+/**
+ * The median over segments, of the parts of complex numbers, divided by its bias: the expected median of n exponential
+ * variables of mean 1, 1 - 1/2 + 1/3 - … (Allen et al. 2012).
+ */
+function medianOf(power: Tensor): Tensor {
+  const count = power.shape.at(-2) as number;
+  let bias = 1;
+  for (let k = 2; k < count; k += 2) bias += 1 / (k + 1) - 1 / k;
+  const median = (x: Tensor) => x.median({ axis: -2 }) as Tensor;
+  const found = isComplex(power.dtype) ? complex(median(power.real()), median(power.imag())) : median(power);
+  return found.div(bias);
 }
 
 /** Numbers for the last axis of a tensor. */
@@ -320,9 +337,9 @@ export function coherence(x: Tensor, y: Tensor, options: SegmentOptions = {}): P
 }
 
 /** Options of `periodogram`. */
-export interface PeriodogramOptions extends Omit<PowerOptions, "nperseg" | "noverlap"> {}
+export interface PeriodogramOptions extends Omit<PowerOptions, "nperseg" | "noverlap" | "average"> {}
 
-const { nperseg: _, noverlap: __, ...PERIODOGRAM } = POWER;
+const { nperseg: _, noverlap: __, average: ___, ...PERIODOGRAM } = POWER;
 
 /** The power at each frequency of a signal as a whole. */
 export function periodogram(x: Tensor, options: PeriodogramOptions = {}): PowerSpectrum {

@@ -1,9 +1,10 @@
 /** Trends of signals: `detrend` removes them. */
-import { checkChoice, checkOptions } from "../core/arguments.js";
+import { checkChoice, checkOptions, checkWhole } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
+import { ArgumentError } from "../core/errors.js";
 import { normalizeAxis } from "../core/shape.js";
-import { checkTensor, constantsBeside, type FloatOf, type Tensor } from "../tensor/index.js";
+import { checkTensor, concat, constantsBeside, type FloatOf, range, type Tensor } from "../tensor/index.js";
 
 /** The trends that `detrend` removes. */
 export type Trend = "constant" | "linear";
@@ -14,6 +15,8 @@ export interface DetrendOptions {
   readonly axis?: number;
   /** The removed trend: a straight line ("linear", unless told) or the mean ("constant"). */
   readonly type?: Trend;
+  /** Places where a new line begins: each piece between them loses a line of its own. Means are those of the whole. */
+  readonly bp?: number | readonly number[];
 }
 
 /** The signal less its mean, or less the line that is nearest to it. */
@@ -21,11 +24,32 @@ export function detrend<D extends DType>(x: Tensor<D>, options: DetrendOptions =
   const operation = "signal.detrend";
   checkCount(operation, 2, arguments);
   checkTensor(operation, "the signal", x);
-  checkOptions(operation, options, { axis: "number", type: "text" });
+  checkOptions(operation, options, { axis: "number", type: "text", bp: "numbers" });
   checkChoice(operation, "the option type", options.type, ["constant", "linear"]);
   const axis = normalizeAxis(options.axis ?? -1, x.rank, operation);
-  const level = detrended(x.div(1).moveAxis(axis, -1), options.type ?? "linear");
+  const { type = "linear", bp = [] } = options;
+  const signal = x.div(1).moveAxis(axis, -1);
+  const places = piecesOf(operation, typeof bp === "number" ? [bp] : bp, x.shape[axis]);
+  const level = type === "constant" ? detrended(signal, type) : inPieces(signal, places);
   return level.moveAxis(-1, axis) as Tensor<FloatOf<D>>;
+}
+
+/** The places where pieces begin, and the end. */
+function piecesOf(operation: string, breaks: readonly number[], extent: number): number[] {
+  for (const place of breaks) {
+    checkWhole(operation, "a break in bp", place, 0);
+    if (place <= extent) continue;
+    throw new ArgumentError(
+      `${operation}: a break at ${place} in a signal of ${extent}; breaks are places of the signal.`,
+    );
+  }
+  return [...new Set([0, ...breaks, extent])].sort((a, b) => a - b);
+}
+
+function inPieces(x: Tensor, places: readonly number[]): Tensor {
+  if (places.length <= 2) return detrended(x, "linear");
+  const pieces = places.slice(1).map((end, i) => detrended(range(x, x.rank - 1, places[i], end), "linear"));
+  return concat(pieces, { axis: -1 });
 }
 
 /** Along the last axis. */

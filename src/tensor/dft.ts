@@ -11,9 +11,10 @@ import { Tensor } from "./tensor.js";
 export function transformed(x: Tensor, params: Omit<DftParams, "isOfComplex">): Tensor {
   const { node } = x;
   const dtype = realDType(node.dtype) as DftFloat;
-  const plan = planDft(params.kind, params.length, dtype);
-  const key = `dft ${plan.length} ${plan.isHalved ? "halved" : "whole"}`;
   const backend = backendOf(node);
+  const limits = backend.target.profile.fft;
+  const plan = planDft(params.kind, params.length, dtype, limits);
+  const key = `dft ${plan.length} ${plan.isHalved ? "halved" : "whole"} by ${limits.largestRadix}, ${limits.longestPass}`;
   const table = keptConstants(backend, key, [plan.table.size, 2], dtype, () => dftTable(plan, dtype));
   return new Tensor(makeNode(dft, [node, table], { ...params, isOfComplex: isComplex(node.dtype) }, backend));
 }

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { longestRow, planDft } from "../../src/graph/dft-plan.js";
 
+const LIMITS = { largestRadix: 16, longestPass: 4096 };
+
 test("passes multiply to the computed length and fit a row", () => {
   for (const dtype of ["f32", "f64"] as const) {
     for (let n = 1; n < 3e6; n = Math.ceil(n * 1.037)) {
-      const { computed, passes, length, isChirp, table } = planDft("complex", n, dtype);
+      const { computed, passes, length, isChirp, table } = planDft("complex", n, dtype, LIMITS);
       assert.equal(passes.reduce((a, b) => a * b, 1), computed); // biome-ignore format: one line
       assert.ok(Math.max(...passes) <= longestRow(dtype), `${n}: ${passes}`);
       assert.equal(length, n);
@@ -17,17 +19,28 @@ test("passes multiply to the computed length and fit a row", () => {
 });
 
 test("powers of two are one pass to the longest row, two to its square", () => {
-  assert.deepEqual(planDft("complex", 4096, "f32").passes, [4096]);
-  assert.deepEqual(planDft("complex", 65536, "f32").passes, [256, 256]);
-  assert.deepEqual(planDft("complex", 2 ** 20, "f32").passes, [1024, 1024]);
-  assert.deepEqual(planDft("complex", 2 ** 24, "f32").passes, [4096, 4096]);
-  assert.equal(planDft("complex", 2 ** 25, "f32").passes.length, 3);
+  assert.deepEqual(planDft("complex", 4096, "f32", LIMITS).passes, [4096]);
+  assert.deepEqual(planDft("complex", 65536, "f32", LIMITS).passes, [256, 256]);
+  assert.deepEqual(planDft("complex", 2 ** 20, "f32", LIMITS).passes, [1024, 1024]);
+  assert.deepEqual(planDft("complex", 2 ** 24, "f32", LIMITS).passes, [4096, 4096]);
+  assert.equal(planDft("complex", 2 ** 25, "f32", LIMITS).passes.length, 3);
 });
 
-test("real transforms of even length are halved, where a row holds them and their factors are small", () => {
-  assert.ok(planDft("real", 1024, "f32").isHalved);
-  assert.equal(planDft("half", 1024, "f32").length, 512);
-  assert.ok(!planDft("real", 1023, "f32").isHalved);
-  assert.ok(!planDft("real", 2 * 1031, "f32").isHalved);
-  assert.ok(!planDft("real", 2 ** 16, "f32").isHalved);
+test("a pass of several is no longer than the device's longest, where a row of its own may be", () => {
+  const limits = { largestRadix: 16, longestPass: 512 };
+  assert.deepEqual(planDft("complex", 4096, "f32", limits).passes, [4096]);
+  assert.deepEqual(planDft("complex", 2 ** 18, "f32", limits).passes, [512, 512]);
+  assert.deepEqual(planDft("complex", 2 ** 20, "f32", limits).passes, [128, 128, 64]);
+});
+
+test("real transforms of even length are halved, where their factors are small", () => {
+  assert.ok(planDft("real", 1024, "f32", LIMITS).isHalved);
+  assert.equal(planDft("half", 1024, "f32", LIMITS).length, 512);
+  assert.ok(!planDft("real", 1023, "f32", LIMITS).isHalved);
+  assert.ok(!planDft("real", 2 * 1031, "f32", LIMITS).isHalved);
+  const long = planDft("real", 2 ** 16, "f32", LIMITS);
+  assert.deepEqual(
+    [long.isHalved, long.passes, long.table.halves, long.table.order],
+    [true, [256, 128], null, 2 ** 16],
+  );
 });

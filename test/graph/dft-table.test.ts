@@ -4,21 +4,30 @@ import { test } from "node:test";
 import { planDft } from "../../src/graph/dft-plan.js";
 import { dftTable } from "../../src/graph/dft-table.js";
 
-test("roots of unity are those of the length, rounded", () => {
-  for (const n of [1, 2, 8, 12, 13, 100, 4096]) {
-    const plan = planDft("complex", n, "f32");
+const LIMITS = { largestRadix: 16, longestPass: 4096 };
+
+test("roots of a pass are in the order of its stages, operands and remainders, rounded", () => {
+  for (const n of [12, 13, 100, 1000, 4096]) {
+    const plan = planDft("complex", n, "f32", LIMITS);
     const table = dftTable(plan, "f32");
-    const start = plan.table.roots.get(n) as number;
-    for (let k = 0; k < n; k++) {
-      const angle = (-2 * Math.PI * k) / n;
-      assert.ok(Math.abs(table[2 * (start + k)]! - Math.cos(angle)) < 2 ** -24, `${k} of ${n}`);
-      assert.ok(Math.abs(table[2 * (start + k) + 1]! - Math.sin(angle)) < 2 ** -24, `${k} of ${n}`);
+    let at = plan.table.roots.get(n) as number;
+    let done = 1;
+    for (const radix of plan.radices.get(n) as readonly number[]) {
+      for (let j = 1; done > 1 && j < radix; j++) {
+        for (let k = 0; k < done; k++, at++) {
+          const angle = (-2 * Math.PI * j * k) / (done * radix);
+          assert.ok(Math.abs(table[2 * at]! - Math.cos(angle)) < 2 ** -24, `${j}·${k} of ${done * radix}`);
+          assert.ok(Math.abs(table[2 * at + 1]! - Math.sin(angle)) < 2 ** -24, `${j}·${k} of ${done * radix}`);
+        }
+      }
+      done *= radix;
     }
+    assert.equal(at, plan.table.size > 1 ? plan.table.size : 0);
   }
 });
 
 test("coarse and fine roots multiply to every root of a long transform", () => {
-  const plan = planDft("complex", 5000, "f64");
+  const plan = planDft("complex", 5000, "f64", LIMITS);
   const { fine, coarse, step } = plan.table;
   const table = dftTable(plan, "f64");
   for (let turn = 0; turn < 5000; turn += 7) {
@@ -30,7 +39,7 @@ test("coarse and fine roots multiply to every root of a long transform", () => {
 
 test("the filter is the transform of the chirp: its inverse has the chirp's conjugate at its start", () => {
   const n = 17;
-  const plan = planDft("complex", n, "f64");
+  const plan = planDft("complex", n, "f64", LIMITS);
   const table = dftTable(plan, "f64");
   const { computed } = plan;
   for (let j = 0; j < n; j++) {

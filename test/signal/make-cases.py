@@ -99,6 +99,22 @@ for n in [8, 9]:
     case("hilbert", [x], {"n": 12, "axis": 0}, {"": ss.hilbert(x, N=12, axis=0)})
     case("detrend", [x], {}, {"": ss.detrend(x)})
     case("detrend", [x], {"type": "constant", "axis": 0}, {"": ss.detrend(x, type="constant", axis=0)})
+for count in [3, 6, 7]:
+    x, y = real(2, 8 * count + 8), real(2, 8 * count + 8)
+    options = {"nperseg": 16, "average": "median"}
+    f, p = ss.welch(x, **options)
+    case("welch", [x], options, {"frequencies": f, "values": p})
+    f, p = ss.csd(x, y, **options)
+    case("csd", [x, y], options, {"frequencies": f, "values": p})
+x = real(20, 2)
+for bp in [7, [3, 4, 11], [0, 19, 5, 20, 5]]:
+    case("detrend", [x], {"bp": bp, "axis": 0}, {"": ss.detrend(x, bp=bp, axis=0)})
+case("detrend", [x], {"bp": [7], "axis": 0, "type": "constant"}, {"": ss.detrend(x, bp=[7], axis=0, type="constant")})
+for mode in ["full", "same", "valid"]:
+    for a, b, axes in [(real(80), real(3), None), (real(3), cplx(40), None), (real(2, 40), real(1, 2), 1), (real(20, 2), real(2, 24), None), (real(24, 20), real(3, 2), None), (real(4, 5), real(1, 1), None), (real(6), real(6), None)]:
+        if mode == "valid" and a.shape == (20, 2):
+            continue
+        case("oaConvolve", [a, b], {"mode": mode, **({} if axes is None else {"axes": axes})}, {"": ss.oaconvolve(a, b, mode, axes=axes)})
 with open("cases.json", "w") as file:
     json.dump(cases, file, separators=(",", ":"))
     file.write("\n")

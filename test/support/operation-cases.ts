@@ -809,14 +809,17 @@ add("convolve of signals, by transforms", [floats([6]), floats([3])], (a, b) =>
 );
 add("correlate", [floats([6]), floats([3])], (a, b) => signal.correlate(a, b));
 add("fftConvolve", [floats([2, 6]), floats([1, 3])], (a, b) => signal.fftConvolve(a, b, { axes: 1 }));
+add("oaConvolve", [floats([2, 40]), floats([1, 3])], (a, b) => signal.oaConvolve(a, b, { axes: 1, mode: "same" }));
 add("stft", [floats([10])], (x) => parts(signal.stft(x, byParts).values), everywhere);
 add("istft", two([3, 5]), (re, im) => signal.istft(complex(re, im), byParts).values);
 add("welch", [floats([12])], (x) => signal.welch(x, byParts).values);
+add("welch, median", [floats([14])], (x) => signal.welch(x, { ...byParts, average: "median" }).values);
 add("csd", [floats([12]), floats([12])], (x, y) => parts(signal.csd(x, y, byParts).values));
 add("coherence", [floats([12]), floats([12])], (x, y) => signal.coherence(x, y, byParts).values);
 add("periodogram", [floats([7])], (x) => signal.periodogram(x).values);
 add("resample", [floats([6])], (x) => signal.resample(x, 9));
 add("hilbert", [floats([6])], (x) => signal.hilbert(x).abs());
 add("detrend", [floats([2, 5])], (x) => signal.detrend(x));
+add("detrend in pieces", [floats([2, 7])], (x) => signal.detrend(x, { bp: [3] }));
 
 export const operationCases: readonly OperationCase[] = list;

@@ -22,6 +22,12 @@ export interface DftParams {
   readonly scale: number;
   /** x has complex numbers. In programs they are pairs of real ones, and the dtype does not tell. */
   readonly isOfComplex: boolean;
+  /** x seen through a view, in programs (compiler/rewrite/transform-views.ts): its shape, and distances of complex or real numbers. */
+  readonly view?: { readonly shape: readonly number[]; readonly strides: readonly number[]; readonly offset: number };
+  /** A third input, with a number for each place of the axis, that x is multiplied by; in programs. */
+  readonly isWindowed?: boolean;
+  /** The order of the result's axes in memory, where it is not their own; in programs. */
+  readonly order?: readonly number[];
 }
 
 export const dftParams = ({ params }: Pick<Node, "params">): DftParams => params as unknown as DftParams;

@@ -58,6 +58,7 @@ export const signals: Calls = {
   "signal.convolve": () => signal.convolve(v(), v(), { mode: "same", method: "fft" }),
   "signal.correlate": () => signal.correlate(v(), v()),
   "signal.fftConvolve": () => signal.fftConvolve(m(), m(), { axes: -1 }),
+  "signal.oaConvolve": () => signal.oaConvolve(m(), m(), { axes: -1 }),
   "signal.resample": () => signal.resample(v(), 6),
   "signal.hilbert": (): Tensor<"c64"> => signal.hilbert(v()),
   "signal.detrend": () => signal.detrend(v(), { type: "constant" }),

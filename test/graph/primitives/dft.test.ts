@@ -1,6 +1,7 @@
 /** Discrete Fourier transforms as nodes: their kinds against the definition, transposes, batches, shapes and dtypes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cpuProfile } from "../../../src/compiler/target/profile.js";
 import { DTypeError } from "../../../src/core/errors.js";
 import { type DftKind, planDft } from "../../../src/graph/dft-plan.js";
 import { dftTable } from "../../../src/graph/dft-table.js";
@@ -12,7 +13,7 @@ import { checkBatches, checkDerivatives, given, input, valuesOf } from "../../su
 import { make, storedAs } from "../../support/nodes.js";
 
 function transformed(x: Node, kind: DftKind, axis: number, length: number, sign: 1 | -1 = -1, scale = 1): Node {
-  const plan = planDft(kind, length, "f64");
+  const plan = planDft(kind, length, "f64", cpuProfile.fft);
   const table = given({ shape: [plan.table.size, 2], values: [...dftTable(plan, "f64")] });
   const isOfComplex = x.dtype === "c128";
   return g.move(dft, [x, table], { kind, axis, length, sign, scale, isOfComplex });

@@ -163,7 +163,7 @@ export class BodyEmitter {
     const slot = value.attribute as number;
     const { dtype } = this.kernel.buffers[slot] as Kernel["buffers"][number];
     const vectors = this.memory.vectors[slot].get(run.length) as Ref;
-    const vector = vectors.load(f.shiftRight(this.get(value.args[0]), Math.log2(run.length)));
+    const vector = vectors.load(this.bufferVector(value.args[0], run.length));
     run.forEach(({ id }, part) => {
       this.values.set(id, widen(f, m, f.extract(vector, part), dtype));
     });
@@ -176,7 +176,32 @@ export class BodyEmitter {
     const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
     const parts = run.map(({ value }) => narrow(f, m, this.get(value), dtype));
     const place = this.memory.vectors[buffer].get(run.length) as Ref;
-    place.store(f.shiftRight(this.get(index), Math.log2(run.length)), f.vector(...parts));
+    place.store(this.bufferVector(index, run.length), f.vector(...parts));
+  }
+
+  /** The number of the vector that begins at an index: the index with its factors divided, or shifted where it has none. */
+  private bufferVector(index: IRValue, width: number): Value {
+    return this.quotient(index, width) ?? this.f.shiftRight(this.get(index), Math.log2(width));
+  }
+
+  /** An index divided by a width, without a division; null where its factors do not show that it is a multiple. */
+  private quotient(index: IRValue, width: number): Value | null {
+    const { f, m } = this;
+    const { op, args } = index;
+    if (index.type !== "i32") return null;
+    if (op === "constant") {
+      const value = Number(index.attribute);
+      return value % width === 0 ? m.constant(m.i32, value / width) : null;
+    }
+    const [a, b] = args;
+    if (op === "mul" && b.op === "constant" && Number(b.attribute) % width === 0) {
+      const factor = Number(b.attribute) / width;
+      return factor === 1 ? this.get(a) : f.mul(this.get(a), factor);
+    }
+    if (op !== "add") return null;
+    const x = this.quotient(a, width);
+    const y = x && this.quotient(b, width);
+    return x && y && f.add(x, y);
   }
 
   private gated(gate: IRValue | null, isOnce: boolean, write: () => void): void {

@@ -68,6 +68,10 @@ export class ComplexOps {
     };
   }
 
+  select(condition: Value, a: ComplexValue, b: ComplexValue): ComplexValue {
+    return { re: this.k.select(condition, a.re, b.re), im: this.k.select(condition, a.im, b.im) };
+  }
+
   /** a + factor·b, for a real factor. */
   addScaled(a: ComplexValue, b: ComplexValue, factor: number): ComplexValue {
     const by = this.real(factor);

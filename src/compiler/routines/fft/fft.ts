@@ -6,24 +6,24 @@
  * pass writes them where they belong, with the digits in reverse order.
  */
 import { productOf } from "../../../core/shape.js";
-import { type DftFloat, type DftPlan, planDft } from "../../../graph/dft-plan.js";
-import type { Node } from "../../../graph/node.js";
-import { type DftParams, dftExtents, dftFloat, dftParams } from "../../../graph/primitives/dft.js";
+import { dftExtents } from "../../../graph/primitives/dft.js";
 import type { Kernel } from "../../ir/ir.js";
 import type { TargetProfile } from "../../target/profile.js";
 import type { Routine, RoutineBuffer } from "../../target/routine.js";
+import { joinedHalvesKernel } from "./joined-halves.js";
 import type { Digit, Factor, Pass, Reading, Writing } from "./pass.js";
 import { sharedRowsKernel } from "./shared-rows.js";
+import { type Memory, nearAxis, resultOf, sourceOf, type Transforms, temporaryOf, transformsOf } from "./transforms.js";
 import { vectorRowsKernel } from "./vector-rows.js";
 
 export const dftRoutine: Routine = (node, profile) => {
-  const transforms = transformsOf(node);
+  const transforms = transformsOf(node, profile.fft);
   const passes = passesOf(transforms);
-  const { plan, outer, inner, params } = transforms;
+  const { plan, params, batch, type } = transforms;
   const last = passes.length - 1;
   // Neighbouring passes use different memory.
   const temporary = (number: number): RoutineBuffer => ({ kind: "temporary", index: number % 2 });
-  const between = { dtype: transforms.type, shape: [outer, plan.computed, inner, 2] };
+  const between = { dtype: type, shape: [...batch.map(({ extent }) => extent), plan.computed, 2] };
   return {
     temporaries: Array.from({ length: Math.min(2, last) }, () => between),
     steps: passes.map((pass, number) => ({
@@ -32,42 +32,26 @@ export const dftRoutine: Routine = (node, profile) => {
         number === 0 ? { kind: "input", index: 0 } : temporary(number - 1),
         { kind: "input", index: 1 },
         number === last ? { kind: "result" } : temporary(number),
+        ...(pass.reading.isWindowed ? [{ kind: "input", index: 2 } as const] : []),
       ],
-      formula: ([from, table, to]) => {
+      formula: ([from, table, to, window]) => {
         const which = last === 0 ? "" : `, pass ${number + 1} of ${last + 1}`;
-        return `${to} = Fourier transform of ${from} along axis ${params.axis}${which}, with constants of ${table}`;
+        const seen = window === undefined ? from : `${from} · ${window}`;
+        return `${to} = Fourier transform of ${seen} along axis ${params.axis}${which}, with constants of ${table}`;
       },
     })),
   };
 };
 
-const kernelOf = (pass: Pass, profile: TargetProfile): Kernel =>
-  profile.maxLanes > 1 ? sharedRowsKernel(pass, profile) : vectorRowsKernel(pass, profile);
-
-/** A transform to be done: its plan, and the numbers in memory before and behind the axis. */
-interface Transforms {
-  readonly type: DftFloat;
-  readonly params: DftParams;
-  readonly plan: DftPlan;
-  readonly outer: number;
-  readonly inner: number;
-  /** Numbers on the axis of the source. */
-  readonly extent: number;
+function kernelOf(pass: Pass, profile: TargetProfile): Kernel {
+  if (pass.isJoining) return joinedHalvesKernel(pass, profile);
+  return profile.maxLanes > 1 ? sharedRowsKernel(pass, profile) : vectorRowsKernel(pass);
 }
 
-function transformsOf(node: Node): Transforms {
-  const params = dftParams(node);
-  const [{ shape }] = node.inputs;
-  const type = dftFloat(node);
-  const { axis, kind, length, isOfComplex } = params;
-  return {
-    type,
-    params,
-    plan: planDft(kind, length, type),
-    outer: productOf(shape.slice(0, axis)),
-    inner: productOf(shape.slice(axis + 1, isOfComplex ? -1 : undefined)),
-    extent: shape[axis],
-  };
+/** One end of a series of passes: the memory, and what its numbers are. */
+interface End<As> {
+  readonly memory: Memory;
+  readonly as: As;
 }
 
 /** The passes in order; of a convolution that takes several, those there and those back. */
@@ -77,29 +61,40 @@ function passesOf(transforms: Transforms): Pass[] {
   const { sign } = params;
   const factor = (start: number): Factor => ({ start, isConjugate: sign === 1 });
   const chirp = isChirp ? factor(table.chirp) : null;
-  const reading = readingOf(transforms, chirp);
-  const writing = writingOf(transforms, chirp);
+  const source = { memory: sourceOf(transforms), as: readingOf(transforms, chirp) };
+  const result = { memory: resultOf(transforms), as: writingOf(transforms, chirp) };
+  const memory = temporaryOf(transforms);
+  if (result.as.kind === "halved" && passes.length > 1) {
+    const pairs = { memory, as: keptAs(computed) };
+    return [
+      ...transform(transforms, sign, source, pairs, null),
+      joining(transforms, { memory, as: readingAll(computed) }, result),
+    ];
+  }
   if (!isChirp || passes.length === 1) {
-    return transform(transforms, sign, reading, writing, isChirp ? factor(table.filter) : null);
+    return transform(transforms, sign, source, result, isChirp ? factor(table.filter) : null);
   }
   const filtered: Writing = { kind: "complex", extent: computed, factor: factor(table.filter), scale: 1 };
   const back = sign === 1 ? -1 : 1;
   return [
-    ...transform(transforms, sign, reading, filtered, null),
-    ...transform(transforms, back, readingAll(computed), writing, null),
+    ...transform(transforms, sign, source, { memory, as: filtered }, null),
+    ...transform(transforms, back, { memory, as: readingAll(computed) }, result, null),
   ];
 }
+
+const keptAs = (computed: number): Writing => ({ kind: "complex", extent: computed, factor: null, scale: 1 });
 
 const readingAll = (computed: number): Reading => ({
   kind: "complex",
   extent: computed,
   positions: computed,
   factor: null,
+  isWindowed: false,
 });
 
 function readingOf({ params, plan, extent }: Transforms, factor: Factor | null): Reading {
-  const { kind, isOfComplex } = params;
-  const rest = { extent, positions: plan.length, factor };
+  const { kind, isOfComplex, isWindowed = false } = params;
+  const rest = { extent, positions: plan.length, factor, isWindowed };
   if (kind === "half") return { kind: plan.isHalved ? "joined" : "mirrored", ...rest };
   if (kind === "real") return { kind: plan.isHalved ? "pairs" : "real", ...rest };
   return { kind: isOfComplex ? "complex" : "real", ...rest };
@@ -116,44 +111,76 @@ function writingOf({ params, plan }: Transforms, factor: Factor | null): Writing
 function transform(
   transforms: Transforms,
   sign: 1 | -1,
-  reading: Reading,
-  writing: Writing,
+  source: End<Reading>,
+  result: End<Writing>,
   convolved: Factor | null,
 ): Pass[] {
-  const { plan, inner, params, type } = transforms;
-  const { passes, computed, table } = plan;
+  const { passes, radices, computed, table } = transforms.plan;
   const last = passes.length - 1;
+  const memory = temporaryOf(transforms);
   return passes.map((length, number) => {
     const isLast = number === last;
     const behind = productOf(passes.slice(number + 1));
-    const from = number === 0 ? reading : readingAll(computed);
-    const to: Writing = isLast ? writing : { kind: "complex", extent: computed, factor: null, scale: 1 };
-    const which = last === 0 ? "" : ` ${number + 1} of ${last + 1}`;
-    const { fine, coarse, step } = table;
-    const factor = computed / (length * behind);
+    const from = number === 0 ? source : { memory, as: readingAll(computed) };
+    const to = isLast ? result : { memory, as: keptAs(computed) };
+    const factor = table.order / (length * behind);
     return {
-      name: `dft${which}[${transforms.outer}×${params.length}×${inner}]`,
-      type,
+      ...ofWhole(transforms, last === 0 ? "" : ` ${number + 1} of ${last + 1}`, sign),
       length,
-      computed,
-      whole: plan.length,
-      sign,
-      digits: digitsOf(transforms, number, from.extent, to.extent),
+      radices: radices.get(length) as readonly number[],
+      digits: digitsOf(transforms, number, from.memory, to.memory),
       fromStep: behind,
       toStep: isLast ? computed / length : behind,
-      inner,
-      reading: from,
-      writing: to,
+      ...betweenEnds(from, to),
       roots: table.roots.get(length) as number,
-      halves: table.halves,
-      twiddle: isLast ? null : { digit: inner > 1 ? 1 : 0, factor, fine, coarse, step },
+      twiddle: isLast ? null : { digit: nearAxis(transforms) ? 1 : 0, factor },
       convolved,
     };
   });
 }
 
-/** The digits that number the transforms of a pass: neighbours in memory, digits of the position, lines along the axis. */
-function digitsOf({ plan, inner, outer }: Transforms, number: number, fromExtent: number, toExtent: number): Digit[] {
+/** The pass that joins the transform of pairs to half a spectrum. */
+function joining(transforms: Transforms, from: End<Reading>, to: End<Writing>): Pass {
+  const { plan, params, batch } = transforms;
+  return {
+    ...ofWhole(transforms, ", joined", params.sign),
+    length: plan.computed,
+    radices: [],
+    digits: batch.map((_, axis) => lineDigit(transforms, axis, from.memory, to.memory)),
+    fromStep: 1,
+    toStep: 1,
+    ...betweenEnds(from, to),
+    roots: 0,
+    twiddle: null,
+    convolved: null,
+    isJoining: true,
+  };
+}
+
+/** The fields of a pass that all passes of a transform share. */
+function ofWhole({ plan, params, type, batch }: Transforms, which: string, sign: 1 | -1) {
+  const { computed, length: whole, table } = plan;
+  const { fine, coarse, step, halves } = table;
+  const shape = [...[...batch].reverse().map(({ extent }) => extent), params.length];
+  return { name: `dft${which}[${shape.join("×")}]`, type, computed, whole, sign, halves, long: { fine, coarse, step } };
+}
+
+const betweenEnds = (from: End<Reading>, to: End<Writing>) => ({
+  start: from.memory.start,
+  fromApart: from.memory.apart,
+  toApart: to.memory.apart,
+  reading: from.as,
+  writing: to.as,
+});
+
+/** The digit of an axis of the batch. */
+function lineDigit({ batch }: Transforms, axis: number, from: Memory, to: Memory): Digit {
+  return { extent: batch[axis].extent, from: from.axes[axis], to: to.axes[axis], fromPosition: 0, toPosition: 0 };
+}
+
+/** The digits that number the transforms of a pass: neighbours in memory, digits of the position, other lines along the axis. */
+function digitsOf(transforms: Transforms, number: number, from: Memory, to: Memory): Digit[] {
+  const { plan, batch } = transforms;
   const { passes, computed } = plan;
   const still = { from: 0, to: 0 };
   const before = productOf(passes.slice(0, number));
@@ -169,10 +196,7 @@ function digitsOf({ plan, inner, outer }: Transforms, number: number, fromExtent
           const toPosition = productOf(passes.slice(0, at));
           return { extent, ...still, fromPosition: computed / (toPosition * extent), toPosition };
         });
-  const stay = { fromPosition: 0, toPosition: 0 };
-  return [
-    { extent: inner, from: 1, to: 1, ...stay },
-    ...within,
-    { extent: outer, from: fromExtent * inner, to: toExtent * inner, ...stay },
-  ].filter(({ extent }) => extent !== 1);
+  const lines = batch.map((_, axis) => lineDigit(transforms, axis, from, to));
+  const near = nearAxis(transforms) ? 1 : 0;
+  return [...lines.slice(0, near), ...within, ...lines.slice(near)].filter(({ extent }) => extent !== 1);
 }

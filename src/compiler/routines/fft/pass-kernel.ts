@@ -17,11 +17,19 @@ export interface Transform {
   readonly digits: readonly Value[];
 }
 
+/** A number as a value, or none, and a constant that is added to it. */
+function constantApart(x: Value): [value: Value | null, constant: number] {
+  if (x.op === "constant") return [null, Number(x.attribute)];
+  const [value, by] = x.args;
+  return x.op === "add" && by.op === "constant" ? [value, Number(by.attribute)] : [x, 0];
+}
+
 export class PassKernel {
   readonly ops: ComplexOps;
   private readonly source: number;
   private readonly table: number;
   private readonly target: number;
+  private readonly window: number | null;
 
   constructor(
     readonly k: KernelBuilder,
@@ -31,18 +39,26 @@ export class PassKernel {
     this.source = k.buffer(pass.type, false);
     this.table = k.buffer(pass.type, false);
     this.target = k.buffer(pass.type, true);
+    this.window = pass.reading.isWindowed ? k.buffer(pass.type, false) : null;
   }
 
   i(value: number): Value {
     return this.k.constant("i32", value);
   }
 
+  /** The sum, with what is constant in it added last: drivers make that a part of the instruction that uses it. */
   add(a: Value, b: Value): Value {
-    return this.k.binary("add", a, b);
+    const { k } = this;
+    const [x, c] = constantApart(a);
+    const [y, d] = constantApart(b);
+    if (y === null) return x === null ? this.i(c + d) : k.binary("add", x, this.i(c + d));
+    return k.binary("add", x === null ? y : k.binary("add", x, y), this.i(c + d));
   }
 
   mul(a: Value, by: number): Value {
-    return this.k.binary("mul", a, this.i(by));
+    const [x, c] = constantApart(a);
+    if (x === null) return this.i(c * by);
+    return this.k.binary("add", this.k.binary("mul", x, this.i(by)), this.i(c * by));
   }
 
   /** Quotient and remainder of a number that is not negative. */
@@ -58,8 +74,8 @@ export class PassKernel {
   transform(digits: readonly Value[]): Transform {
     const total = (of: "from" | "to" | "fromPosition" | "toPosition") =>
       this.pass.digits.reduce((sum, digit, at) => this.add(sum, this.mul(digits[at], digit[of])), this.i(0));
-    const [from, to] = [total("from"), total("to")];
-    return { from, to, fromPosition: total("fromPosition"), toPosition: total("toPosition"), digits };
+    const from = this.add(total("from"), this.i(this.pass.start));
+    return { from, to: total("to"), fromPosition: total("fromPosition"), toPosition: total("toPosition"), digits };
   }
 
   // ------------------------------------------------------------------------------------------------ memory
@@ -105,7 +121,7 @@ export class PassKernel {
   /** The spectrum of pairs, from half of that of all: the sum and the turned difference of two numbers. */
   private joined(base: Value, position: Value): ComplexValue {
     const { k, ops } = this;
-    const { whole, sign, halves, reading } = this.pass;
+    const { whole, sign, reading } = this.pass;
     const across = k.binary("sub", this.i(whole), position);
     // The first number and the last are real: what their imaginary parts hold does not count.
     const isFirst = k.compare("eq", position, this.i(0));
@@ -116,7 +132,7 @@ export class PassKernel {
     };
     const [a, b] = [part(position), ops.conj(part(across))];
     const isBeyond = k.compare("gt", position, across);
-    const known = this.constant(halves, k.binary("min", position, across), false);
+    const known = this.halfRoot(k.binary("min", position, across));
     const root = { re: k.select(isBeyond, k.unary("neg", known.re), known.re), im: known.im };
     return ops.addTurned(ops.add(a, b), ops.mul(ops.sub(a, b), root, sign === 1), 1);
   }
@@ -133,28 +149,44 @@ export class PassKernel {
   /** A number of the source, or zero where it has none. */
   private element(base: Value, place: Value, part: 0 | 1, isInside: Value | null): Value {
     const { k } = this;
-    const { reading, inner, type } = this.pass;
+    const { reading, fromApart, type } = this.pass;
     const isOfComplex = reading.kind !== "real" && reading.kind !== "pairs";
-    const at = this.add(this.mul(place, inner), base);
+    const at = this.add(this.mul(place, fromApart), base);
     const index = isOfComplex ? this.add(this.mul(at, 2), this.i(part)) : at;
-    if (!isInside) return k.load(this.source, index, type);
-    const value = k.load(this.source, k.select(isInside, index, this.i(0)), type);
-    return k.select(isInside, value, this.ops.real(0));
+    const load = (buffer: number, where: Value) =>
+      k.load(buffer, isInside ? k.select(isInside, where, this.i(0)) : where, type);
+    const value = load(this.source, index);
+    const seen = this.window === null ? value : k.binary("mul", value, load(this.window, place));
+    return isInside ? k.select(isInside, seen, this.ops.real(0)) : seen;
+  }
+
+  /** Writes the results of a last stage, the first of them number `first` of a transform, times their twiddles. */
+  writeAll(
+    stage: Stage,
+    transform: Transform,
+    first: Value,
+    values: readonly ComplexValue[],
+    gate: Value | null,
+  ): void {
+    const roots = this.twiddles(stage, transform, first);
+    values.forEach((value, m) => {
+      const turned = roots ? this.ops.mul(value, roots[m], this.pass.sign === 1) : value;
+      this.write(transform, this.add(first, this.i(m * stage.done)), turned, gate);
+    });
   }
 
   /** Writes result number `at` of a transform. */
   write(transform: Transform, at: Value, value: ComplexValue, gate: Value | null): void {
     const { writing, toStep } = this.pass;
     const position = this.add(this.mul(at, toStep), transform.toPosition);
-    const twiddled = this.twiddled(transform, at, value);
-    const scaled = this.ops.scaled(this.multiplied(twiddled, writing.factor, position), writing.scale);
+    const scaled = this.ops.scaled(this.multiplied(value, writing.factor, position), writing.scale);
     this.writeAt(transform.to, position, scaled, gate);
   }
 
   private writeAt(base: Value, position: Value, { re, im }: ComplexValue, gate: Value | null): void {
     const { k } = this;
-    const { writing, computed, inner } = this.pass;
-    const place = (at: Value) => this.add(this.mul(at, inner), base);
+    const { writing, computed, toApart } = this.pass;
+    const place = (at: Value) => this.add(this.mul(at, toApart), base);
     const isWhole = writing.kind === "pairs" || writing.kind === "halved";
     const open = this.both(isWhole ? null : this.isBefore(position, writing.extent, computed), gate);
     if (writing.kind === "real") {
@@ -173,11 +205,11 @@ export class PassKernel {
   /** Writes the numbers k and length - k of half a spectrum, from those of the spectrum of pairs. */
   writeHalved(transform: Transform, at: Value, z: ComplexValue, across: ComplexValue, gate: Value | null): void {
     const { ops, k } = this;
-    const { whole, sign, halves, writing } = this.pass;
+    const { whole, sign, writing } = this.pass;
     const y = ops.conj(across);
     const even = ops.scaled(ops.add(z, y), writing.scale / 2);
     const odd = ops.turned(ops.scaled(ops.sub(z, y), writing.scale / 2), -1);
-    const moved = ops.mul(odd, this.constant(halves, at, sign === 1));
+    const moved = ops.mul(odd, this.halfRoot(at), sign === 1);
     this.writeAt(transform.to, at, ops.add(even, moved), gate);
     this.writeAt(transform.to, k.binary("sub", this.i(whole), at), ops.conj(ops.sub(even, moved)), gate);
   }
@@ -200,15 +232,37 @@ export class PassKernel {
     return this.ops.mul(value, this.constant(factor.start, at, false), factor.isConjugate);
   }
 
-  /** The twiddle between passes: a product of two roots, one of many and one of few steps. */
-  private twiddled(transform: Transform, at: Value, value: ComplexValue): ComplexValue {
-    const { twiddle, sign } = this.pass;
-    if (!twiddle) return value;
-    const turn = this.mul(this.k.binary("mul", transform.digits[twiddle.digit], at), twiddle.factor);
-    const [many, few] = this.divided(turn, twiddle.step);
-    const coarse = this.constant(twiddle.coarse, many, false);
-    const root = this.ops.mul(this.constant(twiddle.fine, few, false), coarse);
-    return this.ops.mul(value, root, sign === 1);
+  /**
+   * The twiddles of a butterfly's results between passes; null after the last pass. The results are `done` apart, so each
+   * twiddle is that of a row times that of a column of a square of them: fewer are looked up, and none is a long product.
+   */
+  private twiddles({ radix, done }: Stage, transform: Transform, first: Value): ComplexValue[] | null {
+    const { twiddle } = this.pass;
+    if (!twiddle) return null;
+    const across = Math.ceil(Math.sqrt(radix));
+    const at = (place: Value) =>
+      this.longRoot(this.mul(this.k.binary("mul", transform.digits[twiddle.digit], place), twiddle.factor));
+    const rows = Array.from({ length: Math.ceil(radix / across) }, (_, row) =>
+      at(this.add(first, this.i(row * across * done))),
+    );
+    const columns = Array.from({ length: across - 1 }, (_, column) => at(this.i((column + 1) * done)));
+    return Array.from({ length: radix }, (_, m) => {
+      const [row, column] = [rows[Math.floor(m / across)], m % across];
+      return column === 0 ? row : this.ops.mul(row, columns[column - 1]);
+    });
+  }
+
+  /** A long root: a product of two, one of many and one of few steps. */
+  private longRoot(turn: Value): ComplexValue {
+    const { step, fine, coarse } = this.pass.long;
+    const [many, few] = this.divided(turn, step);
+    return this.ops.mul(this.constant(fine, few, false), this.constant(coarse, many, false));
+  }
+
+  /** The root of twice the length that joins numbers which lie across the middle of half a spectrum. */
+  private halfRoot(at: Value): ComplexValue {
+    const { halves } = this.pass;
+    return halves === null ? this.longRoot(at) : this.constant(halves, at, false);
   }
 
   // ------------------------------------------------------------------------------------------------ stages
@@ -225,12 +279,9 @@ export class PassKernel {
   }
 
   /** The roots that butterflies with this remainder multiply their operands by, from the second on. */
-  rootsFor({ radix, done }: Stage, within: Value): ComplexValue[] {
+  rootsFor({ radix, done, roots }: Stage, within: Value): ComplexValue[] {
     if (done === 1) return [];
-    const step = this.pass.length / (done * radix);
-    return Array.from({ length: radix - 1 }, (_, j) =>
-      this.constant(this.pass.roots, this.mul(within, (j + 1) * step), false),
-    );
+    return Array.from({ length: radix - 1 }, (_, j) => this.constant(roots + j * done, within, false));
   }
 
   butterfly({ sign }: Stage, values: readonly ComplexValue[], roots: readonly ComplexValue[]): ComplexValue[] {

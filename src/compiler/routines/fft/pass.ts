@@ -2,7 +2,7 @@
  * One pass of a Fourier transform: many transforms of one length, and where each reads and writes its elements. fft.ts lists
  * the passes; shared-rows.ts and vector-rows.ts write their kernels.
  *
- * A place on the transformed axis is a position. An element lies at `base + position · inner`, where the base is that of its
+ * A place on the transformed axis is a position. An element lies at `base + position · apart`, where the base is that of its
  * line along the axis. The number of a transform has digits, the first of which changes fastest.
  */
 import type { DftFloat } from "../../../graph/dft-plan.js";
@@ -35,6 +35,8 @@ export interface Reading {
   /** Positions that have elements; there are zeros at further ones. */
   readonly positions: number;
   readonly factor: Factor | null;
+  /** A further buffer holds a real number for each element of the axis, which multiplies it. */
+  readonly isWindowed: boolean;
 }
 
 /**
@@ -54,6 +56,8 @@ export interface Pass {
   readonly type: DftFloat;
   /** The length of its transforms. */
   readonly length: number;
+  /** Its butterflies: their product is the length. */
+  readonly radices: readonly number[];
   /** The length of the whole transform that it is a part of, and of the one that is asked for: a convolution is longer. */
   readonly computed: number;
   readonly whole: number;
@@ -62,23 +66,25 @@ export interface Pass {
   /** Positions from one element of a transform to the next, read and written. */
   readonly fromStep: number;
   readonly toStep: number;
-  readonly inner: number;
+  /** The first element read, and the distances of neighbouring positions, read and written. */
+  readonly start: number;
+  readonly fromApart: number;
+  readonly toApart: number;
   readonly reading: Reading;
   readonly writing: Writing;
   /** Sections of the table. */
   readonly roots: number;
-  readonly halves: number;
+  /** Roots that join halves; null: coarse and fine roots. */
+  readonly halves: number | null;
+  /** Two sections of the table, whose products are all roots of one order. */
+  readonly long: { readonly fine: number; readonly coarse: number; readonly step: number };
   /**
-   * Results are multiplied by w^(rest · k · factor), for w of the whole length and `rest` the digit of this number: the
-   * twiddles between passes, in two sections of the table.
+   * Results are multiplied by w^(rest · k · factor), for w of the long roots and `rest` the digit of this number: the
+   * twiddles between passes.
    */
-  readonly twiddle: {
-    readonly digit: number;
-    readonly factor: number;
-    readonly fine: number;
-    readonly coarse: number;
-    readonly step: number;
-  } | null;
+  readonly twiddle: { readonly digit: number; readonly factor: number } | null;
+  /** Nothing is transformed: the numbers, of a transform of pairs, are joined to half a spectrum (joined-halves.ts). */
+  readonly isJoining?: boolean;
   /** The transform is multiplied by a section of the table and transformed back, all in one kernel. */
   readonly convolved: Factor | null;
 }
@@ -87,10 +93,9 @@ export interface Pass {
 export const countOf = ({ digits }: Pass): number => digits.reduce((product, { extent }) => product * extent, 1);
 
 /** Whether neighbouring transforms have neighbouring elements in memory. */
-export function areNeighbours({ digits: [first], inner }: Pass, side: "from" | "to"): boolean {
+export function areNeighbours({ digits: [first], fromApart, toApart }: Pass, side: "from" | "to"): boolean {
   if (!first) return false;
-  const position = side === "from" ? first.fromPosition : first.toPosition;
-  return first[side] + position * inner === 1;
+  return first[side] + (side === "from" ? first.fromPosition * fromApart : first.toPosition * toApart) === 1;
 }
 
 /** One butterfly of each transform. */
@@ -101,18 +106,23 @@ export interface Stage {
   readonly sign: 1 | -1;
   /** Results are multiplied by this, at their place. */
   readonly factor: Factor | null;
+  /** The start of its roots in the table; the first stage has none. */
+  readonly roots: number;
 }
 
 /** The stages of a pass; those of a convolution go there and back. */
-export function stagesOf({ sign, convolved }: Pass, radices: readonly number[]): Stage[] {
-  const there = stagesWith(radices, sign, convolved);
-  return convolved ? [...there, ...stagesWith(radices, sign === 1 ? -1 : 1, null)] : there;
+export function stagesOf(pass: Pass): Stage[] {
+  const { sign, convolved } = pass;
+  const there = stagesWith(pass, sign, convolved);
+  return convolved ? [...there, ...stagesWith(pass, sign === 1 ? -1 : 1, null)] : there;
 }
 
-function stagesWith(radices: readonly number[], sign: 1 | -1, factor: Factor | null): Stage[] {
+function stagesWith({ radices, roots: start }: Pass, sign: 1 | -1, factor: Factor | null): Stage[] {
   let done = 1;
+  let roots = start;
   return radices.map((radix, i) => {
-    const stage = { radix, done, sign, factor: i === radices.length - 1 ? factor : null };
+    const stage = { radix, done, sign, factor: i === radices.length - 1 ? factor : null, roots };
+    if (i > 0) roots += (radix - 1) * done;
     done *= radix;
     return stage;
   });

@@ -4,11 +4,9 @@
  */
 import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
-import type { TargetProfile } from "../../target/profile.js";
 import type { ComplexValue } from "./complex-values.js";
 import { countOf, type Pass, type Stage, stagesOf } from "./pass.js";
 import { PassKernel, type Transform } from "./pass-kernel.js";
-import { radicesFor } from "./radices.js";
 
 const LANES = 4;
 /** Elements in an array of the kernel. */
@@ -17,7 +15,7 @@ interface Parts {
   readonly im: number;
 }
 
-export function vectorRowsKernel(pass: Pass, profile: TargetProfile): Kernel {
+export function vectorRowsKernel(pass: Pass): Kernel {
   // The lanes take neighbours along the first digit that has enough.
   const along = Math.max(
     0,
@@ -31,7 +29,7 @@ export function vectorRowsKernel(pass: Pass, profile: TargetProfile): Kernel {
   k.isRepeating = first % lanes !== 0;
   const p = new PassKernel(k, pass);
   const transform = transformOf(p, along, groups);
-  const stages = stagesOf(pass, radicesFor(pass.length, profile.fft.largestRadix));
+  const stages = stagesOf(pass);
   const isHalved = pass.writing.kind === "halved";
   const turns = stages.length > 1 || isHalved ? Array.from({ length: 2 }, () => arrays(k, pass)) : [];
   stages.forEach((stage, at) => {
@@ -85,14 +83,15 @@ function stageLoop(p: PassKernel, stage: Stage, transform: Transform, from: Part
     const given = p.places(stage, b).map((place) => (from ? get(p, from, place) : p.read(transform, place)));
     const results = p.butterfly(stage, given, roots);
     const first = p.add(p.mul(block, done * radix), within);
-    results.forEach((value, m) => {
-      const place = p.add(first, p.i(m * done));
-      const made = p.factored(stage, value, place);
-      if (to) {
-        k.set(to.re, placeOf(p, place), made.re);
-        k.set(to.im, placeOf(p, place), made.im);
-      } else p.write(transform, place, made, null);
-    });
+    const placeAt = (m: number) => p.add(first, p.i(m * done));
+    const made = results.map((value, m) => p.factored(stage, value, placeAt(m)));
+    if (!to) p.writeAll(stage, transform, first, made, null);
+    else {
+      made.forEach(({ re, im }, m) => {
+        k.set(to.re, placeOf(p, placeAt(m)), re);
+        k.set(to.im, placeOf(p, placeAt(m)), im);
+      });
+    }
   };
   times(p, done, (within) => {
     const roots = p.rootsFor(stage, within);

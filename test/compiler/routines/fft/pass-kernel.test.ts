@@ -8,7 +8,7 @@ import { encodeValues } from "../../../../src/core/storage.js";
 import { planDft } from "../../../../src/graph/dft-plan.js";
 import { undefinedBytes } from "../../../support/interpreted-routine.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
-import { apart, type C, mirrored, pairsOf, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
+import { apart, type C, LIMITS, mirrored, pairsOf, randomComplex, randomNumbers, tableOf, transformOf, wholePass } from "./transforms.js"; // biome-ignore format: one line
 
 const numbersIn = (bytes: Uint8Array) => [...new Float64Array(bytes.slice().buffer)];
 
@@ -29,7 +29,8 @@ function elements(
   source: readonly number[],
   change: Partial<Pass> = {},
 ): C[] {
-  const whole: Reading = { kind: "complex", extent: length, positions: length, factor: null, ...reading };
+  const rest = { extent: length, positions: length, factor: null, isWindowed: false };
+  const whole: Reading = { kind: "complex", ...rest, ...reading };
   const pass = wholePass(length, [1, 1], { reading: whole, ...change });
   const table = tableOf("real", 2 * length, "f64");
   const found = run(pass, source, table, 2 * length, (p) => {
@@ -47,6 +48,21 @@ test("complex and real elements; beyond those there are, zeros", () => {
   assert.deepEqual(elements(6, { positions: 3 }, given.flat()), [...given.slice(0, 3), ...new Array(3).fill([0, 0])]); // biome-ignore format: one line
   const reals = randomNumbers(6, 2);
   assert.deepEqual(elements(6, { kind: "real" }, reals), reals.map((x) => [x, 0])); // biome-ignore format: one line
+});
+
+test("elements from a start on, at a distance, under a window", () => {
+  const given = randomNumbers(20, 5);
+  const window = randomNumbers(5, 6);
+  const reading: Reading = { kind: "real", extent: 5, positions: 6, factor: null, isWindowed: true };
+  const k = new KernelBuilder("pass", 1);
+  const p = new PassKernel(k, wholePass(6, [1, 1], { reading, start: 2, fromApart: 3 }));
+  const transform = p.transform([]);
+  for (let j = 0; j < 6; j++) p.write(transform, p.i(j), p.read(transform, p.i(j)), null);
+  const target = undefinedBytes(8 * 12);
+  const buffers = [encodeValues(given, "f64", "source"), tableOf("complex", 6, "f64"), target, encodeValues(window, "f64", "window")]; // biome-ignore format: one line
+  interpretKernel(k.finish(), buffers);
+  const expected = Array.from({ length: 6 }, (_, j): C => [j < 5 ? given[2 + 3 * j]! * window[j]! : 0, 0]);
+  assert.deepEqual(pairsOf(numbersIn(target)), expected);
 });
 
 test("pairs of real numbers as one; the last one may be without a partner", () => {
@@ -70,7 +86,7 @@ test("half a spectrum of twice the length as the spectrum of pairs: transformed 
   for (const sign of [1, -1] as const) {
     const length = 6;
     const half = randomComplex(length + 1, 9);
-    const { halves } = planDft("half", 2 * length, "f64").table;
+    const { halves } = planDft("half", 2 * length, "f64", LIMITS).table;
     const found = elements(length, { kind: "joined", extent: length + 1 }, half.flat(), { sign, halves });
     const whole = transformOf(mirrored(half, 2 * length), sign).map(([re]) => re);
     assert.ok(apart(transformOf(found, sign), pairsOf(whole)) < 1e-14, `sign ${sign}`);
@@ -98,7 +114,7 @@ test("half a spectrum of twice the length, from that of pairs", () => {
     for (const length of [5, 6]) {
       const x = randomNumbers(2 * length, length);
       const spectrum = transformOf(pairsOf(x), sign);
-      const { halves } = planDft("real", 2 * length, "f64").table;
+      const { halves } = planDft("real", 2 * length, "f64", LIMITS).table;
       const writing: Writing = { kind: "halved", extent: length + 1, factor: null, scale: 3 };
       const pass = wholePass(length, [1, 1], { sign, writing, halves });
       const found = run(pass, spectrum.flat(), tableOf("real", 2 * length, "f64"), 2 * (length + 1), (p) => {
@@ -119,9 +135,9 @@ test("elements of lines and positions: base, step and inner", () => {
     { extent: 2, from: 1, to: 1, fromPosition: 0, toPosition: 0 },
     { extent: 3, from: 0, to: 0, fromPosition: 2, toPosition: 1 },
   ];
-  const pass = wholePass(2, [1, 1], { digits, inner: 2, computed: 6, fromStep: 1, toStep: 3 });
+  const pass = wholePass(2, [1, 1], { digits, fromApart: 2, toApart: 2, computed: 6, fromStep: 1, toStep: 3 });
   const rest = { extent: 6, factor: null };
-  const moved: Pass = { ...pass, reading: { ...rest, kind: "complex", positions: 6 }, writing: { ...rest, kind: "complex", scale: 1 } }; // biome-ignore format: one line
+  const moved: Pass = { ...pass, reading: { ...rest, kind: "complex", positions: 6, isWindowed: false }, writing: { ...rest, kind: "complex", scale: 1 } }; // biome-ignore format: one line
   const given = randomComplex(12, 8);
   const found = run(moved, given.flat(), tableOf("complex", 2, "f64"), 24, (p) => {
     for (let i = 0; i < 2; i++) {

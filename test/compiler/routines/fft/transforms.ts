@@ -2,7 +2,7 @@
 import type { Digit, Pass } from "../../../../src/compiler/routines/fft/pass.js";
 import { gpuProfile, type TargetProfile } from "../../../../src/compiler/target/profile.js";
 import { encodeValues } from "../../../../src/core/storage.js";
-import { type DftFloat, type DftKind, planDft } from "../../../../src/graph/dft-plan.js";
+import { type DftFloat, type DftKind, type DftLimits, planDft } from "../../../../src/graph/dft-plan.js";
 import { dftTable } from "../../../../src/graph/dft-table.js";
 import { dftByDefinition } from "../../../support/dft-oracle.js";
 import { randomFrom } from "../../../support/random.js";
@@ -36,12 +36,16 @@ export function mirrored(half: readonly C[], length: number): C[] {
   });
 }
 
+/** The largest butterfly of passes made by hand. */
+const RADIX = 4;
+export const LIMITS = { largestRadix: RADIX, longestPass: 4096 };
+
 /** The constants of a transform, as kernels find them. */
-export const tableOf = (kind: DftKind, length: number, type: DftFloat): Uint8Array =>
-  encodeValues([...dftTable(planDft(kind, length, type), type)], type, "table");
+export const tableOf = (kind: DftKind, length: number, type: DftFloat, limits: DftLimits = LIMITS): Uint8Array =>
+  encodeValues([...dftTable(planDft(kind, length, type, limits), type)], type, "table");
 
 /** A GPU with at most so many lanes, bytes of shared memory, and numbers in a butterfly. */
-export const gpuOf = (lanes: number, sharedBytes = 16384, largestRadix = 4): TargetProfile => ({
+export const gpuOf = (lanes: number, sharedBytes = 16384, largestRadix = RADIX): TargetProfile => ({
   ...gpuProfile,
   maxLanes: lanes,
   tiles: { ...gpuProfile.tiles, maxLanes: lanes, sharedBytes },
@@ -53,6 +57,7 @@ const still = { fromPosition: 0, toPosition: 0 };
 /** Complex transforms of lines along the middle axis of [outer, length, inner], in one pass. */
 export function wholePass(length: number, [outer, inner]: readonly [number, number], change: Partial<Pass> = {}): Pass {
   const type = change.type ?? "f64";
+  const { table, radices } = planDft("complex", length, type, LIMITS);
   const digits: Digit[] = [
     { extent: inner, from: 1, to: 1, ...still },
     { extent: outer, from: length * inner, to: length * inner, ...still },
@@ -61,17 +66,21 @@ export function wholePass(length: number, [outer, inner]: readonly [number, numb
     name: `pass[${outer}×${length}×${inner}]`,
     type,
     length,
+    radices: radices.get(length) ?? [],
     computed: length,
     whole: length,
     sign: -1,
     digits: digits.filter(({ extent }) => extent !== 1),
     fromStep: 1,
     toStep: 1,
-    inner,
-    reading: { kind: "complex", extent: length, positions: length, factor: null },
+    start: 0,
+    fromApart: inner,
+    toApart: inner,
+    reading: { kind: "complex", extent: length, positions: length, factor: null, isWindowed: false },
     writing: { kind: "complex", extent: length, factor: null, scale: 1 },
-    roots: planDft("complex", length, type).table.roots.get(length) ?? 0,
+    roots: table.roots.get(length) ?? 0,
     halves: 0,
+    long: { fine: 0, coarse: 0, step: 1 },
     twiddle: null,
     convolved: null,
     ...change,

@@ -1,7 +1,7 @@
 /** The butterflies of a length: its factors, few and of a small sum, the largest first. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { radicesFor } from "../../../../src/compiler/routines/fft/radices.js";
+import { radicesFor } from "../../src/graph/dft-radices.js";
 
 /** The fewest factors of at most `largest`, and the least sum of that many, by trying all. */
 function fewest(length: number, largest: number): readonly [count: number, sum: number] {

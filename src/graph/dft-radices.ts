@@ -1,6 +1,6 @@
-/** The butterflies of a pass: factors of its length, few and about equal. */
+/** The butterflies of a pass: factors of its length, few and about equal. The plan of a transform (dft-plan.ts) asks for them. */
 
-/** Prime factors that a length may have (graph/dft-plan.ts), larger than radices should be. */
+/** Prime factors that a length may have (dft-plan.ts), larger than radices should be. */
 const LARGE_PRIMES = [13, 11, 7, 5];
 
 /** The factors of a length, of at most `largest` unless it has a larger prime factor. */
