@@ -122,6 +122,8 @@ export function testAgainstTorch(functions: Readonly<Record<string, (x: Tensor) 
       if (!far) continue;
       const values = numbersOf(f(tensor(far.x.map(Number), { device: "cpu" })));
       values.forEach((value, i) => {
+        // PyTorch's gelu of infinity is NaN in vectors, which is no value to compare with.
+        if (far.y[i] === "NaN" && far.x[i] === "Infinity") return;
         closeTo(value, Number(far.y[i]), 1e-6, `${name}(${far.x[i]})`);
       });
     }

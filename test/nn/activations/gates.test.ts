@@ -56,7 +56,8 @@ describeOnTensorDevices("tails", () => {
     assert.ok(near.every((value, i) => Math.abs(value / (x[i]! * tanhGate(x[i]!)) - 1) < 3e-5));
   });
 
-  test("±10⁴ give the line and zero", () => {
+  test("±10⁴ give the line and zero, and infinity stays", () => {
+    for (const f of [gelu, silu, mish, hardSilu]) assert.deepEqual(numbersOf(f(tensor([Infinity]))), [Infinity]);
     for (const f of [gelu, silu, mish, hardSilu]) {
       assert.deepEqual(numbersOf(f(tensor([-1e4, 1e4]))).map(Math.abs), [0, 1e4], f.name);
     }
