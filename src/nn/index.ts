@@ -1,5 +1,6 @@
 /** Neural networks: `import { dense, sequential } from "pumice/nn"`. */
 
+export * as activations from "./activations/index.js";
 export { type BlockRun, block, type Part, type PartsOf } from "./core/block.js";
 export type { Initializer, ParameterInfo } from "./core/initializer.js";
 export type { InputSpec, ShapeSpec, TensorSpec } from "./core/input-spec.js";

@@ -1,0 +1,94 @@
+/**
+ * Activations that multiply by a gate between 0 and 1: gelu (Hendrycks & Gimpel 2016), silu, mish (Misra 2019), and the gated
+ * linear units (Dauphin et al. 2017; Shazeer 2020), whose gate is half of the input. Gates are written so that their small
+ * values keep their digits: 1 + erf(x) would be 0 from x = -4 on.
+ */
+import { checkChoice, checkOptions } from "../../core/arguments.js";
+import { ShapeError } from "../../core/errors.js";
+import { formatShape, normalizeAxis } from "../../core/shape.js";
+import type { Tensor } from "../../tensor/index.js";
+import { hardSigmoid } from "./curves.js";
+import { floatInput } from "./input.js";
+import { relu } from "./rectifiers.js";
+
+/** Options of `gelu`. */
+export interface GeluOptions {
+  /** "none" is x·Φ(x) by erf, unless told; "tanh" is the cheaper form of GPT-2. */
+  readonly approximate?: "none" | "tanh";
+}
+
+/** Options of gated linear units. */
+export interface GluOptions {
+  /** The axis that is halved: the last unless told. */
+  readonly axis?: number;
+}
+
+/** x·Φ(x), where Φ is the normal distribution function. */
+export function gelu(x: Tensor, options: GeluOptions = {}): Tensor {
+  checkOptions("gelu", options, { approximate: "text" });
+  checkChoice("gelu", "the option approximate", options.approximate, ["none", "tanh"]);
+  const given = floatInput("gelu", x);
+  if (options.approximate === "tanh") {
+    // ½(1 + tanh u) is sigmoid(2u), which keeps its digits where tanh comes to -1.
+    const twice = given.mul(given.square().mul(0.044715).add(1)).mul(2 * Math.sqrt(2 / Math.PI));
+    return given.mul(twice.sigmoid());
+  }
+  return given.mul(0.5).mul(given.mul(-Math.SQRT1_2).erfc());
+}
+
+/** x·sigmoid(x), also known as swish. */
+export function silu(x: Tensor): Tensor {
+  const given = floatInput("silu", x);
+  return given.mul(given.sigmoid());
+}
+
+/** x·tanh(softplus(x)). */
+export function mish(x: Tensor): Tensor {
+  const given = floatInput("mish", x);
+  return given.mul(given.softplus().tanh());
+}
+
+/** x·hardSigmoid(x): silu with a gate of three straight pieces. */
+export function hardSilu(x: Tensor): Tensor {
+  const given = floatInput("hardSilu", x);
+  return given.mul(hardSigmoid(given));
+}
+
+/** The name of `hardSilu` in PyTorch. */
+export function hardSwish(x: Tensor): Tensor {
+  return hardSilu(x);
+}
+
+/** a·sigmoid(b), where a and b are the halves of the input along an axis. */
+export function glu(x: Tensor, options: GluOptions = {}): Tensor {
+  return gated("glu", x, options, (gate) => gate.sigmoid());
+}
+
+/** a·silu(b), where a and b are the halves of the input along an axis. */
+export function swiglu(x: Tensor, options: GluOptions = {}): Tensor {
+  return gated("swiglu", x, options, silu);
+}
+
+/** a·gelu(b), where a and b are the halves of the input along an axis. */
+export function geglu(x: Tensor, options: GluOptions = {}): Tensor {
+  return gated("geglu", x, options, gelu);
+}
+
+/** a·relu(b), where a and b are the halves of the input along an axis. */
+export function reglu(x: Tensor, options: GluOptions = {}): Tensor {
+  return gated("reglu", x, options, relu);
+}
+
+function gated(operation: string, x: Tensor, options: GluOptions, open: (gate: Tensor) => Tensor): Tensor {
+  checkOptions(operation, options, { axis: "number" });
+  const given = floatInput(operation, x);
+  const axis = normalizeAxis(options.axis ?? -1, given.rank, operation);
+  const extent = given.shape[axis] as number;
+  if (extent % 2 !== 0) {
+    throw new ShapeError(
+      `${operation}: axis ${axis} of ${formatShape(given.shape)} has no two halves; its extent must be even.`,
+    );
+  }
+  const [value, gate] = given.split(2, { axis }) as [Tensor, Tensor];
+  return value.mul(open(gate));
+}
