@@ -7,10 +7,12 @@ import type { Kernel, Value } from "../../ir/ir.js";
 import type { TargetProfile } from "../../target/profile.js";
 import type { Routine } from "../../target/routine.js";
 import { bytesOf, kindOf, type Num, type NumberKind } from "./field.js";
-import { gridFor } from "./grid.js";
 import { MatrixKernel, matricesOf, SOFTWARE_LANES } from "./matrix-kernel.js";
-import { oneKernel } from "./plan.js";
-import { steppedSolve } from "./stepped-solve.js";
+import { quickDivision } from "./panel.js";
+import { stripLanes, stripRows, stripSolve } from "./strip-solve.js";
+
+/** Rows of matrices that are too small for a GPU to solve with by strips. */
+const FEW_ROWS = 32;
 
 /** How the columns of the right sides are shared: lanes of a row, and columns of a lane. */
 interface ColumnShare {
@@ -40,8 +42,9 @@ export const solveLowerRoutine: Routine = (node, profile, settings) => {
     batch,
     shape: [n, m],
   } = matricesOf(node, kind.isComplex);
-  const grid = gridFor(kind, profile.tiles);
-  if (grid && n > oneKernel(kind, profile.tiles)) return steppedSolve(node, batch, [n, m], grid, settings);
+  if (n > FEW_ROWS && stripRows(kind, profile.tiles) > 0) {
+    return stripSolve(node, batch, [n, m], stripLanes(profile.tiles), quickDivision(settings, profile));
+  }
   const share = shareOf(n, m, kind, profile);
   const chunks = Math.ceil(m / (share.lanes * share.perLane));
   const name = `solveLower[${node.shape.join("×")}]`;
