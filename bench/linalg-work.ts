@@ -40,6 +40,73 @@ export function triangularSolution(device: string, n: number, sides: number): Wo
   };
 }
 
+/** Peers choose signs of their own, so elements are not compared; products and orthonormal columns are checked. */
+export function orthogonalFactors(device: string, shape: readonly number[]): Work {
+  const a = centred(device, shape, 0);
+  return {
+    inputs: [a],
+    isComparable: false,
+    compute: () => {
+      const { q, r } = linalg.qr(a);
+      return [q, r];
+    },
+    check: async ([q, r]) => {
+      await checkClose("qr", (q as Tensor).matmul(r as Tensor), a);
+      await checkOrthonormal("qr", q as Tensor);
+    },
+  };
+}
+
+export function eigenvectors(device: string, shape: readonly number[]): Work {
+  const a = positive(device, shape);
+  return {
+    inputs: [a],
+    isComparable: false,
+    compute: () => {
+      const { eigenvalues, eigenvectors } = linalg.eigh(a);
+      return [eigenvalues, eigenvectors];
+    },
+    check: async ([values, vectors]) => {
+      const v = vectors as Tensor;
+      await checkClose("eigh", v.mul((values as Tensor).expandDims(-2)).matmul(v.mT), a);
+      await checkOrthonormal("eigh", v);
+    },
+  };
+}
+
+export function singularVectors(device: string, shape: readonly number[]): Work {
+  const a = centred(device, shape, 0);
+  return {
+    inputs: [a],
+    isComparable: false,
+    compute: () => {
+      const { u, s, vh } = linalg.svd(a);
+      return [u, s, vh];
+    },
+    check: async ([u, s, vh]) => {
+      await checkClose("svd", (u as Tensor).mul((s as Tensor).expandDims(-2)).matmul(vh as Tensor), a);
+      await checkOrthonormal("svd", u as Tensor);
+    },
+  };
+}
+
+export function inverses(device: string, shape: readonly number[]): Work {
+  const a = positive(device, shape);
+  return {
+    inputs: [a],
+    compute: () => linalg.inv(a),
+    check: async ([x]) => checkClose("inv", a.matmul(x as Tensor), identities(device, shape)),
+  };
+}
+
+const identities = (device: string, shape: readonly number[]): Tensor =>
+  eye(shape.at(-1) as number, { device }).broadcastTo([...shape]);
+
+async function checkOrthonormal(what: string, columns: Tensor): Promise<void> {
+  const products = columns.mT.matmul(columns);
+  await checkClose(`${what}, orthonormal columns`, products, identities(columns.device, products.shape));
+}
+
 /** `shape`: that of the matrices. */
 export function solution(device: string, shape: readonly number[], sides: number): Work {
   const a = positive(device, shape);

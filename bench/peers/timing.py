@@ -85,7 +85,7 @@ _packages = {}
 
 
 def the(name):
-    """Imports a package once and checks that it sees a GPU; raises Absent when either fails."""
+    """Imports a package once and checks that it sees its device; raises Absent when either fails."""
     found = _find(name)
     if isinstance(found, Absent):
         raise found
@@ -131,6 +131,14 @@ def _jax():
     return {"module": jax, "version": jax.__version__, "device": device.device_kind}
 
 
+def _numpy():
+    # As many threads as our CPU engine has on the machine of these rows.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
+    import numpy
+
+    return {"module": numpy, "version": numpy.__version__, "device": "2 threads of the processor"}
+
+
 def _numpyro():
     import numpyro
 
@@ -147,4 +155,4 @@ def _numpyro_cpu():
     return {"module": numpyro, "version": numpyro.__version__, "device": f"{os.cpu_count()} threads of the processor"}
 
 
-LOADERS = {"torch": _torch, "jax": _jax, "numpyro": _numpyro, "numpyro-cpu": _numpyro_cpu}
+LOADERS = {"torch": _torch, "jax": _jax, "numpy": _numpy, "numpyro": _numpyro, "numpyro-cpu": _numpyro_cpu}

@@ -1,10 +1,20 @@
 /**
- * Rows on linear algebra, on the GPU beside PyTorch and JAX: large factorisations and equations, and many small ones at once.
- * The work is in bench/linalg-work.ts, the peers' in bench/peers/linalg.py; both sides state the same sizes.
+ * Rows on linear algebra, on the GPU beside PyTorch and JAX, and on the CPU engine beside NumPy: large factorisations and
+ * equations, and many small ones at once. The work is in bench/linalg-work.ts, the peers' in bench/peers/linalg.py; both sides state
+ * the same sizes.
  */
-import { choleskyFactors, solution, triangularSolution } from "../linalg-work.js";
+import {
+  choleskyFactors,
+  eigenvectors,
+  inverses,
+  orthogonalFactors,
+  singularVectors,
+  solution,
+  triangularSolution,
+} from "../linalg-work.js";
 import type { Row } from "../row.js";
 import { edge, length, pythonPeers, type Sized, timeOf, to } from "../sizes.js";
+import type { Work } from "../tensor-work.js";
 
 const row = (name: string, title: string, ratio: number, work: Sized): Row => ({
   name: `linalg-${name}`,
@@ -15,6 +25,24 @@ const row = (name: string, title: string, ratio: number, work: Sized): Row => ({
   peers: pythonPeers(`linalg-${name}`),
   run: timeOf(work),
 });
+
+/** On the CPU engine, two threads, beside NumPy with as many. */
+const cpuRow = (name: string, title: string, ratio: number, work: Sized): Row => ({
+  ...row(name, `${title}, on the CPU engine`, ratio, work),
+  name: `cpu-linalg-${name}`,
+  place: "cpu",
+  targets: [to(ratio, "numpy")],
+  peers: { numpy: `numpy/linalg-${name}` },
+});
+
+const squares =
+  (full: number, make: (device: string, shape: readonly number[]) => Work): Sized =>
+  (device, context) =>
+    make(device, [edge(full, context), edge(full, context)]);
+const batches =
+  (count: number, n: number, make: (device: string, shape: readonly number[]) => Work): Sized =>
+  (device, context) =>
+    make(device, [length(count, context), n, n]);
 
 export const linalgRows: readonly Row[] = [
   ...[2048, 4096].map((full) =>
@@ -34,4 +62,29 @@ export const linalgRows: readonly Row[] = [
   row("solve-batch", "equations: 4096 of 32×32 f32, a right side each", 1, (device, context) =>
     solution(device, [length(4096, context), 32, 32], 1),
   ),
+  row("qr-2048", "QR decomposition of a 2048×2048 f32 matrix", 1, squares(2048, orthogonalFactors)),
+  ...[512, 2048].map((full) =>
+    row(
+      `eigh-${full}`,
+      `eigenvalues and vectors of a symmetric ${full}×${full} f32 matrix`,
+      1,
+      squares(full, eigenvectors),
+    ),
+  ),
+  row("svd-512", "singular values and vectors of a 512×512 f32 matrix", 1, squares(512, singularVectors)),
+  row("eigh-batch", "eigenvalues and vectors of 4096 symmetric 32×32 f32 matrices", 1, batches(4096, 32, eigenvectors)),
+  row("svd-batch", "singular values and vectors of 4096 32×32 f32 matrices", 1, batches(4096, 32, singularVectors)),
+  row("qr-batch", "QR decompositions of 4096 32×32 f32 matrices", 1, batches(4096, 32, orthogonalFactors)),
+  cpuRow("cholesky-512", "Cholesky factor of a 512×512 f32 matrix", 1 / 3, squares(512, choleskyFactors)),
+  cpuRow("solve-512", "equations: 512×512 f32, 512 right sides", 1 / 3, (device, context) =>
+    solution(device, [edge(512, context), edge(512, context)], edge(512, context)),
+  ),
+  cpuRow("qr-512", "QR decomposition of a 512×512 f32 matrix", 1 / 3, squares(512, orthogonalFactors)),
+  cpuRow("eigh-512", "eigenvalues and vectors of a symmetric 512×512 f32 matrix", 1 / 3, squares(512, eigenvectors)),
+  cpuRow("svd-512", "singular values and vectors of a 512×512 f32 matrix", 1 / 3, squares(512, singularVectors)),
+  cpuRow("cholesky-small", "Cholesky factors of 1000 8×8 f32 matrices", 1, batches(1000, 8, choleskyFactors)),
+  cpuRow("solve-small", "equations: 1000 of 8×8 f32, a right side each", 1, (device, context) =>
+    solution(device, [length(1000, context), 8, 8], 1),
+  ),
+  cpuRow("inv-small", "inverses of 1000 8×8 f32 matrices", 1, batches(1000, 8, inverses)),
 ];

@@ -2,13 +2,15 @@
 import type { IRType, Value } from "../../src/compiler/ir/ir.js";
 import { dataOf, encodeValues } from "../../src/core/storage.js";
 
-export type Scalar = number | boolean;
+/** A value; those of 64-bit integers are big. */
+export type Scalar = number | boolean | bigint;
 
 /** A result in its type. */
 export function wrapped(type: IRType, value: Scalar): Scalar {
   if (type === "bool") return Boolean(value);
   if (type === "f32") return Math.fround(Number(value));
   if (type === "i32") return Number(value) | 0;
+  if (type === "u64") return BigInt.asUintN(64, BigInt(value));
   return type === "u32" ? Number(value) >>> 0 : value;
 }
 
@@ -28,8 +30,27 @@ const isFloat = (type: IRType): boolean => type === "f32" || type === "f64";
 
 type Operation = Pick<Value, "op" | "type" | "args" | "attribute">;
 
+/** The same for results of u64. */
+function operateWide(op: Value["op"], x: bigint, y: bigint): bigint {
+  switch (op) {
+    case "and":
+      return x & y;
+    case "or":
+      return x | y;
+    case "shl":
+      return x << y;
+    case "max":
+      return x > y ? x : y;
+    case "convert":
+      return x;
+    default:
+      throw new Error(`kernel interpreter: ${op} of u64 is not written`);
+  }
+}
+
 /** The value of an operation before it is wrapped. */
 export function operate({ op, type, args, attribute }: Operation, a: Scalar, b: Scalar, c: Scalar): Scalar {
+  if (type === "u64" && op !== "select") return operateWide(op, BigInt(a), BigInt(b));
   const [x, y] = [Number(a), Number(b)];
   switch (op) {
     case "add":

@@ -3,35 +3,52 @@
  * matrices do the rest. The matrix is halved again and again, so that most products are large, and equal blocks share
  * kernels: there are few kernels to compile. `expandComposites` calls this.
  */
-import { isComplex } from "../../core/dtype.js";
+import { isComplex, realDType } from "../../core/dtype.js";
+import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { lu, luNodes, rowsInOrder } from "../../graph/primitives/linalg/lu.js";
+import { qr, qrInSteps } from "../../graph/primitives/linalg/qr.js";
 import { cholesky, solveLower } from "../../graph/primitives/linalg/triangular.js";
 import { stored } from "../../graph/primitives/movement.js";
 import { g } from "../../graph/vocabulary.js";
-import { kindOf, shapeOf } from "../routines/linalg/field.js";
-import { blockOf, luColumns } from "../routines/linalg/plan.js";
+import { kindOf, type NumberKind, shapeOf } from "../routines/linalg/field.js";
+import { luPanelFor, qrPanelFor } from "../routines/linalg/panel.js";
+import { choleskyOrder, luColumns, solveOrder } from "../routines/linalg/plan.js";
 import type { TileProfile } from "../target/tile-profile.js";
 import { complexOfMemory, memoryOfComplex } from "./complex.js";
 
 /** Whether a node is a factorisation or solution that is too large for one kernel. */
 export function isBlocked(node: Node, tiles: TileProfile): boolean {
   const { primitive } = node;
+  if (primitive === qr) return isSteppedQr(node, tiles);
   if (primitive !== cholesky && primitive !== solveLower && primitive !== lu) return false;
   const kind = kindOf(node);
   const [m, n] = shapeOf(node.inputs[0], kind.isComplex).slice(-2);
-  return n > (primitive === lu ? luColumns(m, kind, tiles) : blockOf(kind, tiles));
+  if (primitive === lu) return n > luColumns(m, kind, tiles) && !luPanelFor(m, kind, tiles);
+  return n > (primitive === cholesky ? choleskyOrder(kind, tiles) : solveOrder(kind, tiles));
+}
+
+/** Columns of matrices of which one panel is the whole (graph/primitives/householder.ts). */
+const ONE_PANEL = 64;
+
+/** Whether a GPU takes the QR decomposition in steps. The node is not yet expanded: its numbers may be complex. */
+function isSteppedQr({ inputs: [a] }: Node, tiles: TileProfile): boolean {
+  const [m, n] = a.shape.slice(-2);
+  const kind = { type: realDType(a.dtype) as NumberKind["type"], isComplex: isComplex(a.dtype) };
+  return sizeOf(a.shape) > 0 && n > ONE_PANEL && qrPanelFor(m, kind, tiles) !== null;
 }
 
 /** The same in blocks. */
 export function inBlocks(node: Node, inputs: readonly Node[], tiles: TileProfile): Node | readonly Node[] {
   const { primitive, params } = node;
+  if (primitive === qr) return qrInSteps(g, node, inputs[0]);
   const kind = kindOf(node);
   const [a, b] = kind.isComplex ? inputs.map(complexOfMemory) : inputs;
   const back = (x: Node) => (isComplex(x.dtype) ? memoryOfComplex(x) : x);
-  const block = blockOf(kind, tiles);
+  const block = solveOrder(kind, tiles);
   if (primitive === lu) return blockedLu(a, { block, columnsOf: (rows) => luColumns(rows, kind, tiles) }).map(back);
-  return back(primitive === cholesky ? blockedCholesky(a, block) : blockedSolve(a, b, params.isUnit === true, block));
+  if (primitive === solveLower) return back(blockedSolve(a, b, params.isUnit === true, block));
+  return back(blockedCholesky(a, { factored: choleskyOrder(kind, tiles), solved: block }));
 }
 
 /** About half of an extent, in whole blocks. */
@@ -47,16 +64,22 @@ function partOf(x: Node, rows: readonly [number, number], columns: readonly [num
 /** In memory, once: products would look for the parts of a concatenation at each element they load. */
 const kept = (x: Node): Node => g.move(stored, [x], {});
 
-function blockedCholesky(a: Node, block: number): Node {
+/** The orders of blocks that kernels factor, and that they solve with. */
+interface CholeskyBlocks {
+  readonly factored: number;
+  readonly solved: number;
+}
+
+function blockedCholesky(a: Node, blocks: CholeskyBlocks): Node {
   const n = a.shape.at(-1) as number;
-  if (n <= block) return g.move(cholesky, [kept(a)], {});
-  const half = halfOf(n, block);
+  if (n <= blocks.factored) return g.move(cholesky, [kept(a)], {});
+  const half = halfOf(n, blocks.factored);
   const rank = a.shape.length;
-  const first = blockedCholesky(partOf(a, [0, half], [0, half]), block);
+  const first = blockedCholesky(partOf(a, [0, half], [0, half]), blocks);
   const below = partOf(a, [half, n], [0, half]);
-  const side = kept(g.adjoint(blockedSolve(first, kept(g.adjoint(below)), false, block)));
+  const side = kept(g.adjoint(blockedSolve(first, kept(g.adjoint(below)), false, blocks.solved)));
   const rest = g.sub(partOf(a, [half, n], [half, n]), g.matmul(side, g.adjoint(side)));
-  const second = blockedCholesky(kept(rest), block);
+  const second = blockedCholesky(kept(rest), blocks);
   const above = g.zeros([...a.shape.slice(0, -2), half, n - half], a);
   return kept(g.concat([g.concat([first, above], rank - 1), g.concat([side, second], rank - 1)], rank - 2));
 }

@@ -14,6 +14,7 @@ import { jacobiSvdRoutine } from "./linalg/jacobi-svd.js";
 import { luRoutine } from "./linalg/lu.js";
 import { rankOneRoutine } from "./linalg/rank-one.js";
 import { solveLowerRoutine } from "./linalg/solve-lower.js";
+import { steppedQrRoutine } from "./linalg/stepped-qr.js";
 import { triangularVectorsRoutine } from "./linalg/triangular-vectors.js";
 import { tridiagonalRoutine } from "./linalg/tridiagonal.js";
 import { scatterRoutine } from "./scatter.js";
@@ -42,5 +43,6 @@ export const routines: Readonly<Record<string, Routine>> = {
   searchSorted: searchSortedRoutine,
   sortRows: sortRowsRoutine,
   triangularVectors: triangularVectorsRoutine,
+  steppedQr: steppedQrRoutine,
   tridiagonal: tridiagonalRoutine,
 };

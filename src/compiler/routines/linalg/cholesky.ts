@@ -9,6 +9,7 @@ import type { Routine } from "../../target/routine.js";
 import { kindOf } from "./field.js";
 import { gridFor } from "./grid.js";
 import { lanesForRows, MatrixKernel, matricesOf } from "./matrix-kernel.js";
+import { quickDivision } from "./panel.js";
 import { oneKernel } from "./plan.js";
 import { steppedCholesky } from "./stepped-cholesky.js";
 
@@ -19,7 +20,9 @@ export const choleskyRoutine: Routine = (node, profile, settings) => {
     shape: [n],
   } = matricesOf(node, isComplex);
   const grid = gridFor(kindOf(node), profile.tiles);
-  if (grid && n > oneKernel(kindOf(node), profile.tiles)) return steppedCholesky(node, batch, n, grid, settings);
+  if (grid && n > oneKernel(kindOf(node), profile.tiles)) {
+    return steppedCholesky(node, batch, n, grid, quickDivision(settings, profile));
+  }
   const name = `cholesky[${node.shape.join("×")}]`;
   const kernel = new MatrixKernel(name, n === 0 ? 0 : batch, lanesForRows(n, profile), node, settings);
   const adjoint = isComplex ? "ᴴ" : "ᵀ";

@@ -94,6 +94,18 @@ export class Field {
     if (value.im) k.store(buffer, this.place(index, 1), value.im, isOnce, gate);
   }
 
+  /** Stores neighbours from an index on, each behind its gate: vectors where the emitter finds them. */
+  storeMany(buffer: number, index: Value, values: readonly Num[], gates: readonly (Value | null)[]): void {
+    const { k } = this;
+    const parts = values.flatMap(({ re, im }, i) => (im ? [re, im] : [re]).map((value) => ({ value, gate: gates[i] })));
+    const first = this.place(index, 0);
+    // All places first: stores that follow one another become vectors.
+    const places = parts.map((_, i) => k.binary("add", first, k.constant("i32", i)));
+    parts.forEach(({ value, gate }, i) => {
+      k.store(buffer, places[i], value, k.lanes === 1, gate);
+    });
+  }
+
   /** Memory of the row, shared by its lanes. */
   array(size: number, isPrivate = false): NumArray {
     const make = () => this.k.array(this.type, size, isPrivate);
@@ -107,6 +119,29 @@ export class Field {
   set(array: NumArray, index: Value, value: Num, gate: Value | null = null): void {
     this.k.set(array.re, index, value.re, gate);
     if (value.im) this.k.set(array.im as number, index, value.im, gate);
+  }
+
+  /** Neighbours of an array at once, from an index that is a multiple of their number. */
+  getMany(array: NumArray, index: Value, count: number): Num[] {
+    const re = this.k.getMany(array.re, index, count);
+    const im = array.im === null ? null : this.k.getMany(array.im, index, count);
+    return re.map((value, i) => ({ re: value, im: im && (im[i] as Value) }));
+  }
+
+  setMany(array: NumArray, index: Value, values: readonly Num[]): void {
+    const { k } = this;
+    k.setMany(
+      array.re,
+      index,
+      values.map(({ re }) => re),
+    );
+    if (array.im !== null) {
+      k.setMany(
+        array.im,
+        index,
+        values.map(({ im }) => im as Value),
+      );
+    }
   }
 
   private place(index: Value, part: 0 | 1): Value {

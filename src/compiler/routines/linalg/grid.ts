@@ -12,6 +12,7 @@ import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../../target/routi
 import type { TileProfile } from "../../target/tile-profile.js";
 import { bytesOf, type Num, type NumberKind } from "./field.js";
 import { MatrixKernel } from "./matrix-kernel.js";
+import { TILE_COLUMNS } from "./rest-tile.js";
 
 /** The grid of lanes of a workgroup, and the rows and columns of a block. */
 export interface Grid {
@@ -27,11 +28,8 @@ export function gridFor(kind: NumberKind, { kind: tiles, maxLanes, sharedBytes }
   return blockBytes(block, kind) <= sharedBytes ? { side, block } : null;
 }
 
-/** Shared memory of the kernel that needs most: a block, and some rows. */
-const blockBytes = (block: number, kind: NumberKind): number => block * (block + 8) * bytesOf(kind);
-
-/** Steps of the summation that are in shared memory at a time. */
-const DEPTH = 16;
+/** Shared memory of the kernel that needs most: a block of the new columns (cholesky-rest.ts). */
+const blockBytes = (block: number, kind: NumberKind): number => block * TILE_COLUMNS * bytesOf(kind);
 
 export class GridKernel extends MatrixKernel {
   /** The place of the lane in the grid. */
@@ -79,47 +77,20 @@ export class GridKernel extends MatrixKernel {
     );
     return tests.length === 0 ? null : tests.reduce((a, b) => this.k.binary("and", a, b));
   }
-
-  /**
-   * The product of two blocks: row r of the left one and column c of the right one, for the lane's rows and columns. `left` and
-   * `right` give the element of a row or column at a step of the summation.
-   */
-  blockProduct(left: (row: Value, at: Value) => Num, right: (at: Value, column: Value) => Num): Num[] {
-    const { k, f, grid, perLane } = this;
-    const { block } = grid;
-    const [rows, columns] = [f.array(DEPTH * block), f.array(DEPTH * block)];
-    const initial = Array.from({ length: perLane * perLane }, () => f.zero);
-    const chunk = DEPTH * block;
-    return f.loop(block / DEPTH, initial, (round, sums) => {
-      const first = this.mul(round, DEPTH);
-      this.spread(chunk, (each) => {
-        const [x, at] = [k.binary("idiv", each, this.i(DEPTH)), k.binary("irem", each, this.i(DEPTH))];
-        f.set(rows, this.add(this.mul(at, block), x), left(x, this.add(first, at)));
-      });
-      this.spread(chunk, (each) => {
-        const [at, x] = [k.binary("idiv", each, this.i(block)), k.binary("irem", each, this.i(block))];
-        f.set(columns, this.add(this.mul(at, block), x), right(this.add(first, at), x));
-      });
-      k.barrier();
-      const totals = f.loop(DEPTH, sums, (at, now) => {
-        const line = this.mul(at, block);
-        const own = Array.from({ length: perLane }, (_, i) => f.get(rows, this.add(line, this.rowOf(i))));
-        const others = Array.from({ length: perLane }, (_, i) => f.get(columns, this.add(line, this.columnOf(i))));
-        return now.map((sum, at) => f.mulAdd(own[Math.floor(at / perLane)], others[at % perLane], sum));
-      });
-      k.barrier();
-      return totals;
-    });
-  }
 }
 
-/** Runs steps 0 … count - 1: in each the first kernel, and, except in the last, the second. They read the step's number. */
+/**
+ * Runs steps 0 … count - 1: in each the first kernel, and, except in the last unless `isWhole`, the second. They read the step's
+ * number, and the last kernel of a step counts on. With one kernel to a step, it `countsAlone`.
+ */
 export function inSteps(
   count: number,
   before: readonly RoutineStep[],
   temporaries: RoutinePlan["temporaries"],
   step: (which: number) => readonly Omit<RoutineStep, "buffers">[],
   buffers: (which: number) => readonly (readonly RoutineBuffer[])[],
+  isWhole = false,
+  countsAlone = false,
 ): RoutinePlan {
   const counter = (which: number): RoutineBuffer => ({ kind: "temporary", index: temporaries.length + (which % 2) });
   const i32 = { dtype: "i32", shape: [] } as const;
@@ -127,8 +98,9 @@ export function inSteps(
   const steps = Array.from({ length: count }, (_, which) => {
     const [first, second] = step(which);
     const [ofFirst, ofSecond] = buffers(which);
-    const own: RoutineStep = { ...first, buffers: [...ofFirst, counter(which)] };
-    if (which === count - 1) return [own];
+    const next = countsAlone ? [counter(which + 1)] : [];
+    const own: RoutineStep = { ...first, buffers: [...ofFirst, counter(which), ...next] };
+    if (countsAlone || (which === count - 1 && !isWhole)) return [own];
     return [own, { ...second, buffers: [...ofSecond, counter(which), counter(which + 1)] }];
   });
   return { temporaries: [...temporaries, i32, i32], steps: [...before, start, ...steps.flat()] };

@@ -8,8 +8,11 @@
 import type { Kernel, Value } from "../../ir/ir.js";
 import type { Routine } from "../../target/routine.js";
 import { kindOf, type Num } from "./field.js";
+import { luAloneKernel } from "./lu-panel.js";
 import { lanesForRows, MatrixKernel, matricesOf } from "./matrix-kernel.js";
-import { isShareable } from "./plan.js";
+import { luAloneFor, luPanelFor, quickDivision } from "./panel.js";
+import { isShareable, luColumns } from "./plan.js";
+import { steppedLu } from "./stepped-lu.js";
 
 export const luRoutine: Routine = (node, profile, settings) => {
   const kind = kindOf(node);
@@ -17,13 +20,20 @@ export const luRoutine: Routine = (node, profile, settings) => {
     batch,
     shape: [m, n],
   } = matricesOf(node.inputs[0], kind.isComplex);
+  const alone = luAloneFor(m, n, kind, profile.tiles);
+  const panel = luPanelFor(m, kind, profile.tiles);
+  if (panel && !alone && n > luColumns(m, kind, profile.tiles)) {
+    return steppedLu(node, batch, [m, n], panel, quickDivision(settings, profile));
+  }
   const name = `lu[${node.inputs[0].shape.join("×")}]`;
-  const kernel = new MatrixKernel(name, batch, lanesForRows(m, profile), node, settings);
+  const make = (lanes: number, how = settings) => new MatrixKernel(name, batch, lanes, node, how);
   return {
     temporaries: [],
     steps: [
       {
-        kernel: factorKernel(kernel, m, n, isShareable(m, n, kind, profile.tiles)),
+        kernel: alone
+          ? luAloneKernel(make(alone.lanes, quickDivision(settings, profile)), alone, [m, n])
+          : factorKernel(make(lanesForRows(m, profile)), m, n, isShareable(m, n, kind, profile.tiles)),
         buffers: [{ kind: "input", index: 0 }, ...[0, 1, 2].map((part) => ({ kind: "result", part }) as const)],
         formula: ([a, lu, pivots, order]) =>
           `${lu} = L \\ U with L · U = the rows of ${a} in ${order}; ${pivots} = the rows exchanged with each`,

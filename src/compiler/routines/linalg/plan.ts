@@ -5,6 +5,7 @@
 import type { TileProfile } from "../../target/tile-profile.js";
 import { bytesOf, type NumberKind } from "./field.js";
 import { gridFor } from "./grid.js";
+import { stripRows } from "./strip-solve.js";
 
 /** The order of the largest blocks, by the kind of tiles. */
 const BLOCK = { shared: 64, panels: 64, registers: 32 } as const;
@@ -13,13 +14,17 @@ const BLOCK = { shared: 64, panels: 64, registers: 32 } as const;
 const MOST_STEPS = 1 << 18;
 
 /** The order of matrices that GPUs factor in steps (grid.ts); larger ones are cut, for the sake of products in larger tiles. */
-const IN_STEPS = 4096;
+const IN_STEPS = 2048;
 
-/** Rows and columns of matrices that are factored, or solved with, by one routine. Infinity inside larger kernels. */
-export const blockOf = (kind: NumberKind, tiles: TileProfile): number =>
+/** The order of matrices whose Cholesky factors one routine computes. Infinity inside larger kernels. */
+export const choleskyOrder = (kind: NumberKind, tiles: TileProfile): number =>
   gridFor(kind, tiles) ? IN_STEPS : oneKernel(kind, tiles);
 
-/** The same for one kernel. */
+/** The order of triangular matrices that one routine solves with. */
+export const solveOrder = (kind: NumberKind, tiles: TileProfile): number =>
+  stripRows(kind, tiles) || oneKernel(kind, tiles);
+
+/** The order of matrices that one kernel factors. */
 export function oneKernel(kind: NumberKind, tiles: TileProfile): number {
   if (tiles.kind === "none") return Infinity;
   let block: number = BLOCK[tiles.kind];

@@ -1,16 +1,16 @@
 /**
  * Equations with lower triangular matrices that fit a core's cache: rows of the solution one after another, columns in
  * parallel. A lane has a few columns, which it keeps in memory of its own, so that lanes never wait for one another. Larger
- * matrices are cut into such ones (rewrite/blocked.ts).
+ * matrices are cut into such ones (rewrite/blocked.ts). GPUs have other ways: row-solve.ts and strip-solve.ts.
  */
 import type { Kernel, Value } from "../../ir/ir.js";
 import type { TargetProfile } from "../../target/profile.js";
 import type { Routine } from "../../target/routine.js";
-import { bytesOf, kindOf, type Num, type NumberKind } from "./field.js";
-import { gridFor } from "./grid.js";
+import { kindOf, type Num, type NumberKind } from "./field.js";
 import { MatrixKernel, matricesOf, SOFTWARE_LANES } from "./matrix-kernel.js";
-import { oneKernel } from "./plan.js";
-import { steppedSolve } from "./stepped-solve.js";
+import { quickDivision } from "./panel.js";
+import { hasRowSolve, rowSolve, SMALL_ROWS } from "./row-solve.js";
+import { stripLanes, stripRows, stripSolve } from "./strip-solve.js";
 
 /** How the columns of the right sides are shared: lanes of a row, and columns of a lane. */
 interface ColumnShare {
@@ -18,20 +18,11 @@ interface ColumnShare {
   readonly perLane: number;
 }
 
-/** Vectors of four columns on a CPU, a column for each lane of a GPU. */
-function shareOf(
-  n: number,
-  m: number,
-  kind: NumberKind,
-  { maxLanes, hasSlowBarriers, tiles }: TargetProfile,
-): ColumnShare {
-  if (maxLanes === 1) {
-    if (m < 4) return { lanes: 1, perLane: 1 };
-    return { lanes: 4, perLane: kind.isComplex || m < 16 ? 1 : kind.type === "f64" ? 2 : 4 };
-  }
-  if (hasSlowBarriers) return { lanes: SOFTWARE_LANES, perLane: 1 };
-  const fits = (lanes: number) => n * lanes * bytesOf(kind) <= tiles.sharedBytes;
-  return { lanes: m > 32 && fits(64) ? 64 : 32, perLane: 1 };
+/** Vectors of four columns on a CPU, a column for each lane where there are lanes. */
+function shareOf(m: number, kind: NumberKind, { maxLanes, tiles }: TargetProfile): ColumnShare {
+  if (maxLanes > 1) return { lanes: Math.min(SOFTWARE_LANES, tiles.maxLanes), perLane: 1 };
+  if (m < 4) return { lanes: 1, perLane: 1 };
+  return { lanes: 4, perLane: kind.isComplex || m < 16 ? 1 : kind.type === "f64" ? 2 : 4 };
 }
 
 export const solveLowerRoutine: Routine = (node, profile, settings) => {
@@ -40,9 +31,12 @@ export const solveLowerRoutine: Routine = (node, profile, settings) => {
     batch,
     shape: [n, m],
   } = matricesOf(node, kind.isComplex);
-  const grid = gridFor(kind, profile.tiles);
-  if (grid && n > oneKernel(kind, profile.tiles)) return steppedSolve(node, batch, [n, m], grid, settings);
-  const share = shareOf(n, m, kind, profile);
+  const quick = quickDivision(settings, profile);
+  if (n > SMALL_ROWS && stripRows(kind, profile.tiles) > 0) {
+    return stripSolve(node, batch, [n, m], stripLanes(profile.tiles), quick);
+  }
+  if (n <= SMALL_ROWS && hasRowSolve(profile.tiles)) return rowSolve(node, batch, [n, m], quick);
+  const share = shareOf(m, kind, profile);
   const chunks = Math.ceil(m / (share.lanes * share.perLane));
   const name = `solveLower[${node.shape.join("×")}]`;
   const kernel = new MatrixKernel(name, n === 0 ? 0 : batch * chunks, share.lanes, node, settings);

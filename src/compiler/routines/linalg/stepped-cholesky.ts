@@ -2,14 +2,15 @@
  * Cholesky factors of large matrices on a GPU, by blocks of columns from left to right. A step has two kernels. In the first,
  * each workgroup has the block on the diagonal and one below it in registers, side by side as a tall block, and factors it:
  * all factor the one on the diagonal, which takes no longer than waiting for one to do so. The second subtracts the products
- * of the new columns from the blocks to the right of them.
+ * of the new columns from the rest (cholesky-rest.ts), which goes back and forth between two buffers.
  */
 import type { Node } from "../../../graph/node.js";
 import type { ElementSettings } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
 import type { RoutineBuffer, RoutinePlan } from "../../target/routine.js";
+import { choleskyRestKernel } from "./cholesky-rest.js";
 import type { Num } from "./field.js";
-import { countOn, type Grid, GridKernel, inSteps, stepNumber } from "./grid.js";
+import { type Grid, GridKernel, inSteps, stepNumber } from "./grid.js";
 
 export function steppedCholesky(
   node: Node,
@@ -22,30 +23,27 @@ export function steppedCholesky(
   const make = (what: string, rows: number) =>
     new GridKernel(`cholesky ${what}[${node.shape.join("×")}]`, batch * rows, grid, node, settings);
   const factor = factorKernel(make("columns", blocks), n, blocks);
-  const [firstUpdate, laterUpdate] = [true, false].map((isFirst) =>
-    updateKernel(make("rest", blocks * blocks), n, blocks, isFirst),
-  );
+  const rest = choleskyRestKernel(`cholesky rest[${node.shape.join("×")}]`, batch, n, grid, node, settings);
   const a: RoutineBuffer = { kind: "input", index: 0 };
-  const work: RoutineBuffer = { kind: "temporary", index: 0 };
+  const [even, odd]: RoutineBuffer[] = [0, 1].map((index) => ({ kind: "temporary", index }));
   const l: RoutineBuffer = { kind: "result" };
+  const whole = { dtype: node.dtype, shape: node.shape };
+  const from = (which: number) => (which === 0 ? a : which % 2 === 0 ? even : odd);
   return inSteps(
     blocks,
     [],
-    [{ dtype: node.dtype, shape: node.shape }],
-    (which) => [
+    [whole, whole],
+    () => [
       {
         kernel: factor,
-        formula: ([from, step, to]) => `${to} = ${grid.block} columns of the factor of ${from}, step ${step}`,
+        formula: ([x, to, step]) => `${to} = ${grid.block} columns of the factor of ${x}, step ${step}`,
       },
-      {
-        kernel: which === 0 ? firstUpdate : laterUpdate,
-        formula: (names) => `${names[which === 0 ? 1 : 0]} = the rest, less the product of the new columns`,
-      },
+      { kernel: rest, formula: ([x, , to]) => `${to} = the rest of ${x}, less the product of the new columns` },
     ],
-    (which) => {
-      const from = which === 0 ? a : work;
-      return [[from, l], which === 0 ? [a, work, l] : [work, l]];
-    },
+    (which) => [
+      [from(which), l],
+      [from(which), l, from(which + 1)],
+    ],
   );
 }
 
@@ -129,39 +127,4 @@ function factorTall(kernel: GridKernel, given: readonly Num[]): Num[] {
     });
   }
   return tall;
-}
-
-/** Buffers: the matrix, where it is not yet worked on; its blocks; the factor; the step; the next step. */
-function updateKernel(kernel: GridKernel, n: number, blocks: number, isFirst: boolean): Kernel {
-  const { k, f, grid, perLane } = kernel;
-  const from = isFirst ? f.buffer(false) : -1;
-  const [work, factor] = [f.buffer(true), f.buffer(false)];
-  const step = stepNumber(kernel);
-  countOn(kernel, step);
-  const matrix = kernel.mul(k.binary("idiv", k.row, kernel.i(blocks * blocks)), n * n);
-  const which = k.binary("irem", k.row, kernel.i(blocks * blocks));
-  const [i, j] = [k.binary("idiv", which, kernel.i(blocks)), k.binary("irem", which, kernel.i(blocks))];
-  const isLeft = k.binary("and", kernel.less(step, j), k.compare("le", j, i));
-  kernel.when(isLeft, () => {
-    const [top, left] = [kernel.mul(i, grid.block), kernel.mul(j, grid.block)];
-    const column = (at: Value) => kernel.add(kernel.mul(step, grid.block), at);
-    const known = (row: Value, at: Value) =>
-      kernel.inside(row, column(at), [n, n], (index) => f.load(factor, kernel.add(matrix, index)), f.zero);
-    const product = kernel.blockProduct(
-      (row, at) => known(kernel.add(top, row), at),
-      (at, other) => f.conj(known(kernel.add(left, other), at)),
-    );
-    product.forEach((sum, at) => {
-      const row = kernel.add(top, kernel.rowOf(Math.floor(at / perLane)));
-      const other = kernel.add(left, kernel.columnOf(at % perLane));
-      const read = (index: Value) => {
-        const place = kernel.add(matrix, index);
-        return isFirst ? f.load(from, place) : f.read(work, place);
-      };
-      const rest = f.sub(kernel.inside(row, other, [n, n], read, f.zero), sum);
-      const isInside = kernel.isInside(row, other, [n, n]);
-      f.store(work, kernel.add(matrix, kernel.add(kernel.mul(row, n), other)), rest, isInside);
-    });
-  });
-  return k.finish();
 }

@@ -5,7 +5,7 @@
 import { sizeOf } from "../../../core/shape.js";
 import { makePlaceholder } from "../../function.js";
 import type { Node } from "../../node.js";
-import type { CompositePrimitive } from "../../primitive.js";
+import type { CompositePrimitive, RoutinePrimitive } from "../../primitive.js";
 import type { GraphOps } from "../../vocabulary.js";
 import { inferBundle, partsOf } from "../bundle.js";
 import { transposed } from "../custom.js";
@@ -24,7 +24,7 @@ export function qrNodes(g: GraphOps, a: Node, columns: number): [Node, Node] {
 }
 
 /** Params: columns. Derivatives are those of matrices with at least as many rows as columns. */
-const qr: CompositePrimitive = {
+export const qr: CompositePrimitive = {
   name: "qr",
   kind: "composite",
   infer: inferBundle,
@@ -35,8 +35,7 @@ const qr: CompositePrimitive = {
       if (m * n * batch === 0) return [identity(g, like, batch, m, columns), g.zeros([batch, columns, n], like)];
       const { scaled, scale } = scaledDown(g, like);
       const { stages, r } = triangularized(g, scaled);
-      const sized = g.mul(r, g.cast(g.broadcast(scale, r.shape), r.dtype));
-      return [orthogonal(g, stages, like, columns), g.pad(sized, [0, 0, 0], [0, columns - r.shape[1], 0])];
+      return [orthogonal(g, stages, like, columns), sizedUp(g, r, scale, columns)];
     });
   },
   bundle: {
@@ -53,6 +52,29 @@ export function asOneBatch(g: GraphOps, given: Node, of: (whole: Node) => readon
   const whole = g.reshape(given, [sizeOf(lead), ...given.shape.slice(-2)]);
   return of(whole).map((x) => g.reshape(x, [...lead, ...x.shape.slice(1)]));
 }
+
+/** R of a matrix that was scaled down, with as many rows as Q has columns. */
+function sizedUp(g: GraphOps, r: Node, scale: Node, columns: number): Node {
+  const sized = g.mul(r, g.cast(g.broadcast(scale, r.shape), r.dtype));
+  return g.pad(sized, [0, 0, 0], [0, columns - r.shape[1], 0]);
+}
+
+/** Inputs: matrices [B, m, n]. Params: columns. Parts: Q [B, m, columns], R [B, min(m, n), n], by one routine of a GPU. */
+const steppedQr: RoutinePrimitive = { name: "steppedQr", kind: "routine", takesComplex: true, infer: inferBundle };
+
+/** The parts of a `qr` node of matrices that are not empty, by that routine. */
+export const qrInSteps = (g: GraphOps, node: Node, given: Node): Node[] =>
+  asOneBatch(g, given, (whole) => {
+    const [batch, m, n] = whole.shape;
+    const columns = node.params.columns as number;
+    const { scaled, scale } = scaledDown(g, whole);
+    const outputs = [
+      { shape: [batch, m, columns], dtype: given.dtype },
+      { shape: [batch, Math.min(m, n), n], dtype: given.dtype },
+    ];
+    const [q, r] = partsOf(g.move(steppedQr, [scaled], { columns, outputs }));
+    return [q, sizedUp(g, r, scale, columns)];
+  });
 
 /** The cotangents of the inputs: tangents, which are linear, turned around. */
 export function byTransposing(

@@ -1,58 +1,24 @@
-/** Workgroups as grids of lanes: the product of two blocks, elements inside a matrix, and steps that count themselves. */
+/** Workgroups as grids of lanes: elements inside a matrix, and steps that count themselves. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  countOn,
-  type Grid,
-  GridKernel,
-  gridFor,
-  inSteps,
-  stepNumber,
-} from "../../../../src/compiler/routines/linalg/grid.js";
+import { countOn, GridKernel, gridFor, inSteps, stepNumber } from "../../../../src/compiler/routines/linalg/grid.js";
 import { cpuProfile } from "../../../../src/compiler/target/profile.js";
 import type { RoutineBuffer } from "../../../../src/compiler/target/routine.js";
 import { interpretRoutine, undefinedBytes } from "../../../support/interpreted-routine.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
-import { assertNear, bytesFor, decoded, encoded, gpuOf, KINDS, numbersIn, product, randomMatrix, routineNode, settings, softwareGpu } from "./matrices.js"; // biome-ignore format: one line
+import { bytesFor, encoded, gpuOf, KINDS, numbersIn, routineNode, settings, softwareGpu } from "./matrices.js"; // biome-ignore format: one line
 
-test("a grid is for GPUs whose workgroups hold a block and eight rows more", () => {
+test("a grid is for GPUs whose workgroups hold the new columns of a tile", () => {
   for (const kind of Object.values(KINDS)) {
     assert.deepEqual([cpuProfile, softwareGpu].map(({ tiles }) => gridFor(kind, tiles)), [null, null]); // biome-ignore format: one line
     const grid = gridFor(kind, gpuOf(256, 48 << 10).tiles)!;
     const perLane = kind.isComplex ? 2 : 4;
     assert.deepEqual(grid, { side: 16, block: 16 * perLane });
-    const bytes = grid.block * (grid.block + 8) * bytesFor(1, kind);
+    const bytes = grid.block * 64 * bytesFor(1, kind);
     assert.deepEqual(gridFor(kind, gpuOf(256, bytes).tiles), grid);
     assert.equal(gridFor(kind, gpuOf(256, bytes - 1).tiles), null);
   }
   assert.deepEqual(gridFor(KINDS.f32, gpuOf(64).tiles), { side: 8, block: 32 });
-});
-
-/** The product of two blocks, each lane storing its elements. */
-function blockProduct(grid: Grid, kind: (typeof KINDS)[keyof typeof KINDS]): void {
-  const { block } = grid;
-  const kernel = new GridKernel("product", 1, grid, routineNode("solveLower", kind, [[block, block]]), settings);
-  const { k, f, perLane } = kernel;
-  const [a, b, c] = [f.buffer(false), f.buffer(false), f.buffer(true)];
-  const at = (row: Parameters<typeof kernel.add>[0], column: Parameters<typeof kernel.add>[0]) =>
-    kernel.add(kernel.mul(row, block), column);
-  const sums = kernel.blockProduct(
-    (row, depth) => f.load(a, at(row, depth)),
-    (depth, column) => f.load(b, at(depth, column)),
-  );
-  sums.forEach((sum, n) => {
-    f.store(c, at(kernel.rowOf(Math.floor(n / perLane)), kernel.columnOf(n % perLane)), sum);
-  });
-  const [left, right] = [1, 2].map((seed) => randomMatrix(block, block, kind, seed));
-  const result = undefinedBytes(bytesFor(block * block, kind));
-  interpretKernel(k.finish(), [encoded([left!], kind), encoded([right!], kind), result]);
-  assertNear(decoded(result, kind, block, block)[0]!, product(left!, right!), kind, `${grid.side}, ${block}`, 40);
-}
-
-test("the product of two blocks, of several elements to a lane and of several turns along the depth", () => {
-  blockProduct({ side: 4, block: 16 }, KINDS.c128);
-  blockProduct({ side: 8, block: 16 }, KINDS.f64);
-  blockProduct({ side: 8, block: 32 }, KINDS.f64);
 });
 
 test("elements outside of a matrix are another value and read nothing; blocks that fill it are not tested", () => {

@@ -7,42 +7,18 @@ import {
   assertNear,
   bytesFor,
   decoded,
+  eliminated,
   encoded,
   gpuOf,
   KINDS,
   kindsOn,
   type Matrix,
-  minus,
   numbersIn,
-  over,
   PROFILES,
   randomMatrix,
   routineNode,
   settings,
-  times,
 } from "./matrices.js";
-
-/** Column by column in f64. The largest |re| + |im| is the pivot, the first of equal ones. */
-function eliminated(a: Matrix): { readonly lu: Matrix; readonly pivots: number[]; readonly order: number[] } {
-  const lu = a.map((row) => [...row]);
-  const [m, n] = [a.length, a[0]!.length];
-  const order = a.map((_, i) => i);
-  const pivots: number[] = [];
-  for (let j = 0; j < Math.min(m, n); j++) {
-    let pivot = j;
-    const size = (i: number) => Math.abs(lu[i]![j]![0]) + Math.abs(lu[i]![j]![1]);
-    for (let i = j + 1; i < m; i++) if (size(i) > size(pivot)) pivot = i;
-    pivots.push(pivot);
-    [lu[j], lu[pivot]] = [lu[pivot]!, lu[j]!];
-    [order[j], order[pivot]] = [order[pivot]!, order[j]!];
-    for (let i = j + 1; i < m; i++) {
-      const factor = size(j) === 0 ? lu[i]![j]! : over(lu[i]![j]!, lu[j]![j]!);
-      for (let c = j + 1; c < n; c++) lu[i]![c] = minus(lu[i]![c]!, times(factor, lu[j]![c]!));
-      lu[i]![j] = factor;
-    }
-  }
-  return { lu, pivots, order };
-}
 
 // biome-ignore format: a table
 const SHAPES: readonly (readonly [number, number])[] = [[1, 1], [9, 9], [11, 4], [4, 11]];

@@ -107,6 +107,28 @@ export function reflectionsOf(vectors: Matrix, factors: readonly C[]): Matrix {
 export const transposed = (a: Matrix): Matrix =>
   Array.from({ length: a[0]?.length ?? 0 }, (_, j) => a.map((row) => row[j]!));
 
+/** LU factors, column by column in f64. The largest |re| + |im| is the pivot, the first of equal ones. */
+export function eliminated(a: Matrix): { readonly lu: Matrix; readonly pivots: number[]; readonly order: number[] } {
+  const lu = a.map((row) => [...row]);
+  const [m, n] = [a.length, a[0]!.length];
+  const order = a.map((_, i) => i);
+  const pivots: number[] = [];
+  for (let j = 0; j < Math.min(m, n); j++) {
+    let pivot = j;
+    const size = (i: number) => Math.abs(lu[i]![j]![0]) + Math.abs(lu[i]![j]![1]);
+    for (let i = j + 1; i < m; i++) if (size(i) > size(pivot)) pivot = i;
+    pivots.push(pivot);
+    [lu[j], lu[pivot]] = [lu[pivot]!, lu[j]!];
+    [order[j], order[pivot]] = [order[pivot]!, order[j]!];
+    for (let i = j + 1; i < m; i++) {
+      const factor = size(j) === 0 ? lu[i]![j]! : over(lu[i]![j]!, lu[j]![j]!);
+      for (let c = j + 1; c < n; c++) lu[i]![c] = minus(lu[i]![c]!, times(factor, lu[j]![c]!));
+      lu[i]![j] = factor;
+    }
+  }
+  return { lu, pivots, order };
+}
+
 /** The largest difference of two elements. NaN is an infinite one. */
 export function distance(a: Matrix, b: Matrix): number {
   assert.deepEqual([a.length, a[0]?.length], [b.length, b[0]?.length]);

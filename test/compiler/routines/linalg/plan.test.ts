@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesOf } from "../../../../src/compiler/routines/linalg/field.js";
-import { blockOf, isShareable, luColumns, oneKernel } from "../../../../src/compiler/routines/linalg/plan.js";
+import {
+  choleskyOrder,
+  isShareable,
+  luColumns,
+  oneKernel,
+  solveOrder,
+} from "../../../../src/compiler/routines/linalg/plan.js";
 import { cpuProfile, gpuProfile } from "../../../../src/compiler/target/profile.js";
 import { gpuOf, KINDS, softwareGpu } from "./matrices.js";
 
@@ -26,12 +32,16 @@ test("blocks of one kernel fit shared memory, and twice as large ones would not,
   }
 });
 
-test("GPUs that factor in steps take larger matrices whole; others cut them into what one kernel does", () => {
-  assert.equal(blockOf(KINDS.f32, gpuProfile.tiles), 4096);
-  // 16 × 24 complex numbers of f64 do not fit.
-  assert.equal(blockOf(KINDS.c128, gpuOf(64, 4096).tiles), oneKernel(KINDS.c128, gpuOf(64, 4096).tiles));
-  assert.equal(blockOf(KINDS.f32, cpuProfile.tiles), 64);
-  assert.equal(blockOf(KINDS.f32, softwareGpu.tiles), oneKernel(KINDS.f32, softwareGpu.tiles));
+test("GPUs factor larger matrices in steps, and solve with them by strips; others cut them into what one kernel does", () => {
+  assert.deepEqual([choleskyOrder(KINDS.f32, gpuProfile.tiles), solveOrder(KINDS.f32, gpuProfile.tiles)], [2048, 128]);
+  assert.equal(solveOrder(KINDS.f32, gpuOf(256, 49152).tiles), 512);
+  // 16 × 64 complex numbers of f64 do not fit.
+  const small = gpuOf(64, 4096).tiles;
+  for (const order of [choleskyOrder, solveOrder]) {
+    assert.equal(order(KINDS.c128, small), oneKernel(KINDS.c128, small));
+    assert.equal(order(KINDS.f32, cpuProfile.tiles), 64);
+    assert.equal(order(KINDS.f32, softwareGpu.tiles), oneKernel(KINDS.f32, softwareGpu.tiles));
+  }
 });
 
 test("columns of an LU factorisation fit shared memory while more than four, and the rounds of software", () => {
