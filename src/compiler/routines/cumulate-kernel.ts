@@ -167,35 +167,43 @@ function totalOverLanes(chunk: ChunkKernel, combineOp: CombineOp): void {
   k.store(buffers.target, k.row, wrap(k, task.dtype, all), true);
 }
 
-/** The lanes of a workgroup go through the chunk, each with PER_LANE neighbours per round. */
+/**
+ * The lanes of a workgroup go through the chunk, each with PER_LANE neighbours per round. The neighbours of the next round are
+ * loaded before the lanes wait for one another in this one.
+ */
 function cumulateOverLanes(chunk: ChunkKernel): void {
   const { k, task, cut, role, first, combine } = chunk;
   const i = (value: number) => k.constant("i32", value);
   const tile = cut.lanes * PER_LANE;
+  const rounds = cut.chunkLength / tile;
   const writesEach = role.stores !== "totals";
-  const carry = startTotal(chunk);
   const mine = k.binary("add", first, k.binary("mul", k.lane, i(PER_LANE)));
-  const last = k.loop(cut.chunkLength / tile, pack(carry), (round, state) => {
-    const before = unpack(task, state);
+  const itemsOf = (round: Value) => {
     const base = k.binary("add", mine, k.binary("mul", round, i(tile)));
-    const items = Array.from({ length: PER_LANE }, (_, j) => readTotal(chunk, k.binary("add", base, i(j))));
+    return Array.from({ length: PER_LANE }, (_, j) => k.binary("add", base, i(j)));
+  };
+  const loadedOf = (round: Value) => itemsOf(round).flatMap((at) => pack(readTotal(chunk, at).total));
+  const carried = pack(startTotal(chunk));
+  const last = k.loop(rounds, [...carried, ...loadedOf(i(0))], (round, state) => {
+    const next = loadedOf(k.binary("min", k.binary("add", round, i(1)), i(rounds - 1)));
+    const before = unpack(task, state);
+    const own = Array.from({ length: PER_LANE }, (_, j) => unpack(task, state.slice((j + 1) * carried.length)));
     const sums: Total[] = [];
-    for (const { total } of items) {
-      sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
-    }
+    for (const total of own) sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
     const upToLane = cumulateLanes(chunk, sums[PER_LANE - 1] as Total);
     if (writesEach) {
       const earlier = fromLane(chunk, upToLane, laneBefore(k, 1));
       const prefix = choose(k, k.compare("gt", k.lane, i(0)), combine(before, earlier), before);
-      items.forEach(({ total, isInside, index }, j) => {
+      itemsOf(round).forEach((at, j) => {
+        const { isInside, index } = placeOf(chunk, at);
         const previous = j === 0 ? prefix : combine(prefix, sums[j - 1] as Total);
         const sum = combine(prefix, sums[j] as Total);
-        writeTotal(chunk, index, shownTotal(chunk, previous, total, sum), false, isInside);
+        writeTotal(chunk, index, shownTotal(chunk, previous, own[j] as Total, sum), false, isInside);
       });
     }
-    return pack(combine(before, fromLane(chunk, upToLane, i(cut.lanes - 1))));
+    return [...pack(combine(before, fromLane(chunk, upToLane, i(cut.lanes - 1)))), ...next];
   });
-  if (!writesEach) writeTotal(chunk, k.row, unpack(task, last), true, null);
+  if (!writesEach) writeTotal(chunk, k.row, unpack(task, last.slice(0, carried.length)), true, null);
 }
 
 /** Each lane's total, cumulated over the lanes up to it by doubling distances. */
@@ -229,9 +237,8 @@ function startTotal({ k, task, role, buffers, nothing }: ChunkKernel): Total {
   };
 }
 
-/** The p-th element in the direction of the totals. Beyond the end of the axis it is the total of no elements. */
-function readTotal(chunk: ChunkKernel, p: Value): { total: Total; isInside: Value | null; index: Value } {
-  const { k, task, cut, role, buffers, block, within, nothing } = chunk;
+/** The place of the p-th element in the direction of the totals. Beyond the end of the axis it is the first element's. */
+function placeOf({ k, task, cut, block, within }: ChunkKernel, p: Value) {
   const { extent, inner } = sizesOf(task);
   const i = (value: number) => k.constant("i32", value);
   const isRagged = cut.chunks * cut.chunkLength > extent;
@@ -239,7 +246,13 @@ function readTotal(chunk: ChunkKernel, p: Value): { total: Total; isInside: Valu
   const safe = isInside ? k.select(isInside, p, i(0)) : p;
   const at = task.isReverse ? k.binary("sub", i(extent - 1), safe) : safe;
   const line = k.binary("add", k.binary("mul", block, i(extent)), at);
-  const index = k.binary("add", k.binary("mul", line, i(inner)), within);
+  return { isInside, at, index: k.binary("add", k.binary("mul", line, i(inner)), within) };
+}
+
+/** The p-th element in the direction of the totals. Beyond the end of the axis it is the total of no elements. */
+function readTotal(chunk: ChunkKernel, p: Value): { total: Total; isInside: Value | null; index: Value } {
+  const { k, task, role, buffers, nothing } = chunk;
+  const { isInside, at, index } = placeOf(chunk, p);
   // The segments of totals are stored with them; those of elements are the same for all rows.
   const segmentIndex = role.stores === "totalsSoFar" ? index : at;
   const loaded: Total = {
@@ -276,9 +289,9 @@ const choose = (k: KernelBuilder, condition: Value, a: Total, b: Total): Total =
 /** A total as accumulators of a loop, and back. */
 const pack = ({ value, segment }: Total): Value[] => (segment ? [value.value, segment] : [value.value]);
 
-const unpack = ({ dtype }: Cumulation, [value, segment]: readonly Value[]): Total => ({
+const unpack = ({ dtype, hasSegments }: Cumulation, [value, segment]: readonly Value[]): Total => ({
   value: { dtype, value: value as Value },
-  segment: segment ?? null,
+  segment: hasSegments ? (segment as Value) : null,
 });
 
 /** The later total added to the earlier; where a segment begins, the later alone. */

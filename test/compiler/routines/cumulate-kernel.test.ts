@@ -106,6 +106,19 @@ describe("every element's total", () => {
     });
   }
 
+  test("many lanes, several rounds: the next elements are loaded ahead", () => {
+    const [lanes, extent] = [64, 3 * 64 * PER_LANE - 5];
+    const cut: Cut = { chunks: 1, chunkLength: 3 * lanes * PER_LANE, lanes };
+    const values = numbers(extent).map((x) => Math.sign(x) || 1);
+    for (const op of ["sum", "max", "product"] as const) {
+      for (const isExclusive of [false, true]) {
+        const own = task([extent], { op, isExclusive });
+        const [got] = written(own, cut, { ...elements, nothing: NOTHING[op] }, [values], extent);
+        assert.deepEqual(got, totals(values, own), `${op}${isExclusive ? ", without the element" : ""}`);
+      }
+    }
+  });
+
   test("an axis with others behind it", () => {
     const values = numbers(2 * 5 * 3);
     const own = task([2, 5, 3], { axis: 1 });

@@ -4,14 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { ArgumentError, UnsupportedError } from "../../../core/errors.js";
-import { Capability } from "../../../spirv/enumerants.js";
-import {
-  type Binding,
-  type EntryInterface,
-  type ModuleInterface,
-  reflect,
-  type SpecConstant,
-} from "../../../spirv/read/reflect.js";
+import { type Binding, type EntryInterface, type ModuleInterface, reflect } from "../../../spirv/read/reflect.js";
 import { debug, debugText, showsStatistics } from "../../debug.js";
 import { KEPT_KERNELS, KernelCache } from "../../kernel-cache.js";
 import type { CompileSpan } from "../../profile.js";
@@ -22,12 +15,12 @@ import { check } from "../driver/results.js";
 import { Arena, handleAt } from "../driver/structs.js";
 import type { DevicePlan, PhysicalDevice } from "../plan.js";
 import type { Dispatchable } from "../submission/stream.js";
+import { capabilityName, refuseCapability } from "./capability-features.js";
 import type { DescriptorSets } from "./descriptors.js";
 import { CAPTURE_STATISTICS, executableStatistics } from "./executable-statistics.js";
 import { PipelineAhead } from "./pipeline-ahead.js";
 import type { PipelineCacheFile } from "./pipeline-cache.js";
-
-type SpecializationValue = number | bigint | boolean;
+import { checkSpecialization, packSpecialization, type SpecializationValue } from "./specialization.js";
 
 /** Options of `device.kernel`. */
 export interface KernelOptions {
@@ -198,7 +191,7 @@ export class PipelineCompiler {
           `The kernel has no specialisation constant ${id}; it has ${ids.length ? ids.join(", ") : "none"}.`,
         );
       }
-      checkValue(constant, value);
+      checkSpecialization(constant, value);
     }
     const shape = module.entry(entry, specialization);
     if (!shape) {
@@ -349,113 +342,3 @@ function withUnused(used: readonly Binding[], count: number): Binding[] {
     (_, binding) => used.find((candidate) => candidate.binding === binding) ?? { ...unused, binding },
   );
 }
-
-/** Refuses a value that the constant cannot hold exactly. */
-function checkValue({ constantId, kind, bytes, isSigned }: SpecConstant, value: SpecializationValue): void {
-  if (kind === "float" && bytes === 2) {
-    throw new UnsupportedError(`Specialisation constant ${constantId} is a 16-bit float, which cannot be given yet.`);
-  }
-  const bits = BigInt(kind === "bool" ? 1 : 8 * bytes);
-  const least = isSigned ? -(1n << (bits - 1n)) : 0n;
-  const most = (isSigned ? 1n << (bits - 1n) : 1n << bits) - 1n;
-  const isWhole = typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));
-  if (typeof value === "boolean" || (isWhole && value >= least && value <= most)) return;
-  if (kind === "float" && (typeof value === "number" || typeof value === "bigint")) return;
-  const takes =
-    kind === "float" ? "a number" : kind === "bool" ? "true or false" : `whole numbers from ${least} to ${most}`;
-  throw new ArgumentError(`Specialisation constant ${constantId} takes ${takes}, not ${String(value)}.`);
-}
-
-function packSpecialization(
-  arena: Arena,
-  constants: readonly SpecConstant[],
-  values: ReadonlyMap<number, SpecializationValue>,
-): number {
-  if (values.size === 0) return 0;
-  const data = new Uint8Array(8 * values.size);
-  const view = new DataView(data.buffer);
-  const entries = [...values].map(([id, value], i) => {
-    const { kind, bytes } = constants.find((constant) => constant.constantId === id) as SpecConstant;
-    writeScalar(view, 8 * i, kind, bytes, value);
-    return { constantID: id, offset: 8 * i, size: bytes };
-  });
-  return arena.pack(L.VkSpecializationInfo, {
-    mapEntryCount: entries.length,
-    pMapEntries: arena.packArray(L.VkSpecializationMapEntry, entries),
-    dataSize: data.byteLength,
-    pData: arena.copy(data),
-  });
-}
-
-function writeScalar(
-  view: DataView,
-  at: number,
-  kind: SpecConstant["kind"],
-  bytes: number,
-  value: SpecializationValue,
-): void {
-  if (kind === "float") {
-    if (bytes === 8) view.setFloat64(at, Number(value), true);
-    else view.setFloat32(at, Number(value), true);
-  } else view.setBigInt64(at, BigInt.asIntN(64, BigInt(value)), true);
-}
-
-/** Why the device cannot run a module with this capability, or null when it can. */
-function refuseCapability(capability: number, physical: PhysicalDevice, plan: DevicePlan): string | null {
-  const feature = featureFor[capability];
-  if (feature === true) return null;
-  if (typeof feature === "number") {
-    return (physical.subgroup.operations & feature) !== 0 ? null : `which ${physical.name} does not offer to subgroups`;
-  }
-  if (feature === undefined) return "which Pumice does not enable: it runs compute kernels over storage buffers";
-  const has = feature.some((name) => plan.features.includes(name) || physical.floatControls[name]);
-  return has ? null : `which ${physical.name} does not have (${feature.join(" or ")})`;
-}
-
-const capabilityName = (capability: number): string =>
-  Object.entries(Capability).find(([, value]) => value === capability)?.[0] ?? `capability ${capability}`;
-
-const floatControl = (name: string) => [16, 32, 64].map((width) => `shader${name}Float${width}`);
-
-/** Capability → the features any of which allow it; `true` when Vulkan 1.2 guarantees it; a number: subgroup operations. */
-const featureFor: Readonly<Record<number, true | number | readonly string[]>> = {
-  [Capability.Matrix]: true,
-  [Capability.Shader]: true,
-  [Capability.PhysicalStorageBufferAddresses]: true,
-  [Capability.UniformDecoration]: true,
-  [Capability.Float64]: ["shaderFloat64"],
-  [Capability.Int64]: ["shaderInt64"],
-  [Capability.Int16]: ["shaderInt16"],
-  [Capability.Int8]: ["shaderInt8"],
-  [Capability.Float16]: ["shaderFloat16"],
-  [Capability.StorageBuffer16BitAccess]: ["storageBuffer16BitAccess"],
-  [Capability.UniformAndStorageBuffer16BitAccess]: ["uniformAndStorageBuffer16BitAccess"],
-  [Capability.StoragePushConstant16]: ["storagePushConstant16"],
-  [Capability.StorageBuffer8BitAccess]: ["storageBuffer8BitAccess"],
-  [Capability.UniformAndStorageBuffer8BitAccess]: ["uniformAndStorageBuffer8BitAccess"],
-  [Capability.StoragePushConstant8]: ["storagePushConstant8"],
-  [Capability.Int64Atomics]: ["shaderBufferInt64Atomics", "shaderSharedInt64Atomics"],
-  [Capability.VariablePointersStorageBuffer]: ["variablePointersStorageBuffer"],
-  [Capability.VariablePointers]: ["variablePointers"],
-  [Capability.VulkanMemoryModel]: ["vulkanMemoryModel"],
-  [Capability.VulkanMemoryModelDeviceScope]: ["vulkanMemoryModelDeviceScope"],
-  [Capability.AtomicFloat32AddEXT]: ["shaderBufferFloat32AtomicAdd", "shaderSharedFloat32AtomicAdd"],
-  [Capability.AtomicFloat64AddEXT]: ["shaderBufferFloat64AtomicAdd", "shaderSharedFloat64AtomicAdd"],
-  [Capability.CooperativeMatrixKHR]: ["cooperativeMatrix"],
-  [Capability.BFloat16TypeKHR]: ["shaderBFloat16Type"],
-  [Capability.BFloat16DotProductKHR]: ["shaderBFloat16DotProduct"],
-  [Capability.BFloat16CooperativeMatrixKHR]: ["shaderBFloat16CooperativeMatrix"],
-  [Capability.DenormPreserve]: floatControl("DenormPreserve"),
-  [Capability.DenormFlushToZero]: floatControl("DenormFlushToZero"),
-  [Capability.SignedZeroInfNanPreserve]: floatControl("SignedZeroInfNanPreserve"),
-  [Capability.RoundingModeRTE]: floatControl("RoundingModeRTE"),
-  [Capability.RoundingModeRTZ]: floatControl("RoundingModeRTZ"),
-  [Capability.GroupNonUniform]: 0x01,
-  [Capability.GroupNonUniformVote]: 0x02,
-  [Capability.GroupNonUniformArithmetic]: 0x04,
-  [Capability.GroupNonUniformBallot]: 0x08,
-  [Capability.GroupNonUniformShuffle]: 0x10,
-  [Capability.GroupNonUniformShuffleRelative]: 0x20,
-  [Capability.GroupNonUniformClustered]: 0x40,
-  [Capability.GroupNonUniformQuad]: 0x80,
-};
