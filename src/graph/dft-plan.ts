@@ -7,6 +7,7 @@
  * passes (Bailey's four steps: columns, twiddles, rows). Other lengths are convolutions with a chirp, of a longer length
  * (Bluestein 1970).
  */
+import { productOf } from "../core/shape.js";
 import { radicesFor } from "./dft-radices.js";
 
 export type DftFloat = "f32" | "f64";
@@ -20,9 +21,10 @@ export type DftKind = "complex" | "real" | "half";
  */
 export const longestRow = (dtype: DftFloat): number => (dtype === "f32" ? 4096 : 2048);
 
-/** Limits of a device: numbers of a butterfly, and of a row that is one pass of several. */
+/** Limits of a device: numbers of a butterfly, also of one that spares columns a stage, and of a row that is one pass of several. */
 export interface DftLimits {
   readonly largestRadix: number;
+  readonly largestOfColumns: number;
   readonly longestPass: number;
 }
 
@@ -71,7 +73,10 @@ export interface DftPlan {
   readonly table: DftTable;
 }
 
-export function planDft(kind: DftKind, length: number, dtype: DftFloat, limits: DftLimits): DftPlan {
+/** Whether the lines along an axis are columns: their numbers lie apart. */
+export const areColumns = (shape: readonly number[], axis: number): boolean => productOf(shape.slice(axis + 1)) > 1;
+
+export function planDft(kind: DftKind, length: number, dtype: DftFloat, limits: DftLimits, isColumns = false): DftPlan {
   const half = length / 2;
   const isHalved = kind !== "complex" && length % 2 === 0 && half >= 2 && isSmooth(half);
   const own = isHalved ? half : length;
@@ -79,10 +84,27 @@ export function planDft(kind: DftKind, length: number, dtype: DftFloat, limits: 
   const computed = isChirp ? smoothFrom(2 * own - 1) : own;
   const passes = passesOf(computed, longestRow(dtype), Math.min(longestRow(dtype), limits.longestPass));
   const largestRadix = isHalved ? Math.min(limits.largestRadix, LARGEST_HALVED) : limits.largestRadix;
-  const radices = new Map(passes.map((pass) => [pass, radicesFor(pass, largestRadix)]));
+  const isWide = isColumns && !isHalved && !isChirp && passes.length === 1 && dtype === "f32";
+  const radicesOf = isWide
+    ? (pass: number) => columnRadices(pass, limits)
+    : (pass: number) => radicesFor(pass, largestRadix);
+  const radices = new Map(passes.map((pass) => [pass, radicesOf(pass)]));
   const table = layOut(own, computed, radices, passes.length > 1, isHalved, isChirp);
   return { length: own, isHalved, isChirp, computed, passes, radices, table };
 }
+
+/**
+ * The butterflies of columns: two large ones where the device's usual ones take three stages and are many. A lane then has more
+ * numbers and a workgroup fewer lanes, so that more columns fit one.
+ */
+function columnRadices(length: number, { largestRadix, largestOfColumns }: DftLimits): number[] {
+  const usual = radicesFor(length, largestRadix);
+  const large = radicesFor(length, largestOfColumns);
+  return length > LONG_COLUMN && large.length === 2 ? large : usual;
+}
+
+/** Columns up to this length have enough neighbours in a workgroup with the usual butterflies. */
+const LONG_COLUMN = 512;
 
 function layOut(
   length: number,

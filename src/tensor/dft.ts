@@ -1,6 +1,6 @@
 /** Fourier transforms as a function of tensors; `fft` gives them their interface. */
 import { isComplex, realDType } from "../core/dtype.js";
-import { type DftFloat, planDft } from "../graph/dft-plan.js";
+import { areColumns, type DftFloat, planDft } from "../graph/dft-plan.js";
 import { dftTable } from "../graph/dft-table.js";
 import { type DftParams, dft } from "../graph/primitives/dft.js";
 import { backendOf, makeNode } from "./build.js";
@@ -13,8 +13,8 @@ export function transformed(x: Tensor, params: Omit<DftParams, "isOfComplex">): 
   const dtype = realDType(node.dtype) as DftFloat;
   const backend = backendOf(node);
   const limits = backend.target.profile.fft;
-  const plan = planDft(params.kind, params.length, dtype, limits);
-  const key = `dft ${plan.length} ${plan.isHalved ? "halved" : "whole"} by ${limits.largestRadix}, ${limits.longestPass}`;
+  const plan = planDft(params.kind, params.length, dtype, limits, areColumns(node.shape, params.axis));
+  const key = `dft ${plan.length} ${plan.isHalved ? "halved" : "whole"} by ${[...plan.radices.values()].join(" and ")}`;
   const table = keptConstants(backend, key, [plan.table.size, 2], dtype, () => dftTable(plan, dtype));
   return new Tensor(makeNode(dft, [node, table], { ...params, isOfComplex: isComplex(node.dtype) }, backend));
 }

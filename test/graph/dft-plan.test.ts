@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { longestRow, planDft } from "../../src/graph/dft-plan.js";
 
-const LIMITS = { largestRadix: 16, longestPass: 4096 };
+const LIMITS = { largestRadix: 16, largestOfColumns: 32, longestPass: 4096 };
 
 test("passes multiply to the computed length and fit a row", () => {
   for (const dtype of ["f32", "f64"] as const) {
@@ -27,10 +27,20 @@ test("powers of two are one pass to the longest row, two to its square", () => {
 });
 
 test("a pass of several is no longer than the device's longest, where a row of its own may be", () => {
-  const limits = { largestRadix: 16, longestPass: 512 };
+  const limits = { largestRadix: 16, largestOfColumns: 32, longestPass: 512 };
   assert.deepEqual(planDft("complex", 4096, "f32", limits).passes, [4096]);
   assert.deepEqual(planDft("complex", 2 ** 18, "f32", limits).passes, [512, 512]);
   assert.deepEqual(planDft("complex", 2 ** 20, "f32", limits).passes, [128, 128, 64]);
+});
+
+test("long columns have two large butterflies where rows have three", () => {
+  const radices = (length: number, isOfColumns: boolean, dtype: "f32" | "f64" = "f32") =>
+    planDft("complex", length, dtype, LIMITS, isOfColumns).radices.get(length);
+  assert.deepEqual(radices(1024, true), [32, 32]);
+  assert.deepEqual(radices(1024, false), [16, 8, 8]);
+  assert.deepEqual(radices(1024, true, "f64"), [16, 8, 8]);
+  assert.deepEqual(radices(512, true), [8, 8, 8]);
+  assert.deepEqual(radices(4096, true), [16, 16, 16]);
 });
 
 test("real transforms of even length are halved, where their factors are small", () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { planDft } from "../../src/graph/dft-plan.js";
 import { dftTable } from "../../src/graph/dft-table.js";
 
-const LIMITS = { largestRadix: 16, longestPass: 4096 };
+const LIMITS = { largestRadix: 16, largestOfColumns: 32, longestPass: 4096 };
 
 test("roots of a pass are in the order of its stages, operands and remainders, rounded", () => {
   for (const n of [12, 13, 100, 1000, 4096]) {

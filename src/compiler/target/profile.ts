@@ -74,8 +74,9 @@ export interface SplitProfile {
 
 /** The limits of a device that Fourier transforms depend on (routines/fft/). */
 interface FftProfile {
-  /** The largest butterfly: its complex numbers are in registers. */
+  /** The largest butterfly: its complex numbers are in registers. Long columns may have a larger one. */
   readonly largestRadix: number;
+  readonly largestOfColumns: number;
   /** The longest row that is one pass of several: of longer ones a workgroup takes too few side by side. */
   readonly longestPass: number;
   /** Lanes of a workgroup that keep a multiprocessor busy, as many as suit transforms side by side, and the most. */
@@ -136,6 +137,7 @@ export const gpuProfile: TargetProfile = {
   // On an H200. Small workgroups: one reads while another computes. 2^20 in three passes took 0.22 ms, in two 0.24.
   fft: {
     largestRadix: 16,
+    largestOfColumns: 32,
     longestPass: 512,
     fewLanes: 32,
     lanesAcross: 128,
@@ -173,6 +175,7 @@ export const cpuProfile: TargetProfile = {
   // Sixteen vector registers; four transforms are the lanes of a vector.
   fft: {
     largestRadix: 8,
+    largestOfColumns: 8,
     longestPass: 4096,
     fewLanes: 1,
     lanesAcross: 4,

@@ -3,7 +3,7 @@
  * along the others, on both sides. fft.ts makes passes of them.
  */
 import { stridesOf } from "../../../core/shape.js";
-import { type DftFloat, type DftLimits, type DftPlan, planDft } from "../../../graph/dft-plan.js";
+import { areColumns, type DftFloat, type DftLimits, type DftPlan, planDft } from "../../../graph/dft-plan.js";
 import type { Node } from "../../../graph/node.js";
 import { type DftParams, dftFloat, dftParams } from "../../../graph/primitives/dft.js";
 
@@ -39,7 +39,7 @@ export function transformsOf(node: Node, limits: DftLimits): Transforms {
   return {
     type,
     params,
-    plan: planDft(kind, length, type, limits),
+    plan: planDft(kind, length, type, limits, areColumns(shape, axis)),
     batch: joined(
       shape.flatMap((extent, i) => (i === axis || extent === 1 ? [] : [{ extent, from: from[i], to: to[i] }])),
     ),

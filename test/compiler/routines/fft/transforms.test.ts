@@ -24,6 +24,7 @@ function transformsWith(shape: readonly number[], axis: number, more: Partial<Df
   const result = (more.order ?? given.map((_, i) => i)).map((i) => given[i]!);
   return transformsOf(new Node(dft, params as unknown as Params, [x], [...result, 2], "f32", device), {
     largestRadix: 16,
+    largestOfColumns: 32,
     longestPass: 512,
   });
 }

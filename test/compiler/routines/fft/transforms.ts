@@ -38,7 +38,7 @@ export function mirrored(half: readonly C[], length: number): C[] {
 
 /** The largest butterfly of passes made by hand. */
 const RADIX = 4;
-export const LIMITS = { largestRadix: RADIX, longestPass: 4096 };
+export const LIMITS = { largestRadix: RADIX, largestOfColumns: RADIX, longestPass: 4096 };
 
 /** The constants of a transform, as kernels find them. */
 export const tableOf = (kind: DftKind, length: number, type: DftFloat, limits: DftLimits = LIMITS): Uint8Array =>
@@ -49,7 +49,13 @@ export const gpuOf = (lanes: number, sharedBytes = 16384, largestRadix = RADIX):
   ...gpuProfile,
   maxLanes: lanes,
   tiles: { ...gpuProfile.tiles, maxLanes: lanes, sharedBytes },
-  fft: { ...gpuProfile.fft, largestRadix, fewLanes: Math.min(16, lanes), manyLanes: lanes },
+  fft: {
+    ...gpuProfile.fft,
+    largestRadix,
+    largestOfColumns: largestRadix,
+    fewLanes: Math.min(16, lanes),
+    manyLanes: lanes,
+  },
 });
 
 const still = { fromPosition: 0, toPosition: 0 };
