@@ -5,11 +5,13 @@
 
 import { checkChoice, checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
-import type { AnyDType } from "../core/dtype.js";
+import { isComplex, isFloat } from "../core/dtype.js";
 import { ArgumentError, LinalgError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { isTensor, type Tensor } from "../tensor/index.js";
-import type { LuFactor } from "./lu.js";
+
+/** Results of `linalg`: a tensor, or an object of tensors, such as factors. */
+type Result = Tensor | object;
 
 /** Options of `linalg.check`. */
 export interface CheckOptions {
@@ -19,18 +21,29 @@ export interface CheckOptions {
 
 /**
  * The same result, once it is known to be good: `const l = await linalg.check(linalg.cholesky(a), { as: "cholesky" })`. Takes
- * what `luFactor` gives, too. Throws a LinalgError: not positive definite (which leading minor), singular (which pivot), or not
- * finite.
+ * what `luFactor`, `eig`, `svd` and the others give, too: objects of tensors. Throws a LinalgError: not positive definite (which
+ * leading minor), singular (which pivot of `luFactor`), or not finite.
  */
-export async function check<T extends Tensor | LuFactor<AnyDType>>(result: T, options: CheckOptions = {}): Promise<T> {
+export async function check<T extends Result>(result: T, options: CheckOptions = {}): Promise<T> {
   checkCount("linalg.check", 2, arguments);
   checkOptions("linalg.check", options, { as: "text" });
   checkChoice("linalg.check", "the option as", options.as, ["cholesky", "finite"]);
-  if (isTensor(result)) await (options.as === "cholesky" ? checkCholesky(result) : checkFinite(result));
-  else if (typeof result === "object" && result !== null && isTensor(result.lu)) await checkLu(result.lu);
-  else throw new ArgumentError(`linalg.check: takes a tensor, or what luFactor gives, not ${shown(result)}.`);
+  if (isTensor(result)) {
+    await (options.as === "cholesky" ? checkCholesky(result) : checkFinite(result));
+    return result;
+  }
+  const parts = typeof result === "object" && result !== null ? Object.values(result) : [];
+  if (parts.length === 0 || !parts.every(isTensor)) {
+    throw new ArgumentError(
+      `linalg.check: takes a tensor, or an object of tensors such as luFactor and eig give, not ${shown(result)}.`,
+    );
+  }
+  if ("lu" in result) await checkLu(result.lu as Tensor);
+  for (const part of parts as readonly Tensor[]) if (canBeNaN(part)) await checkFinite(part);
   return result;
 }
+
+const canBeNaN = ({ dtype }: Tensor): boolean => isFloat(dtype) || isComplex(dtype);
 
 /** The first matrix of a batch and its first place where a flag, [.., n], is set; null where none is. */
 async function firstOf(flags: Tensor): Promise<{ readonly matrix: string; readonly at: number } | null> {
@@ -63,6 +76,7 @@ async function checkFinite(x: Tensor): Promise<void> {
   const bad = await x.isFinite().logicalNot().any().item();
   if (!bad) return;
   throw new LinalgError(
-    "linalg.check: the result has NaN or infinities: a matrix was singular, or something in it was not finite.",
+    "linalg.check: the result has NaN or infinities: a matrix was singular, something in it was not finite, or an iteration " +
+      "did not converge.",
   );
 }

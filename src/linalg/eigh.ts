@@ -21,7 +21,7 @@ export interface Eigenpairs<V extends DType, D extends DType> {
 }
 
 /** The Hermitian matrix of which one half is given; the imaginary part of its diagonal is ignored. */
-function wholeOf(a: Tensor, isUpper: boolean): Tensor {
+export function wholeOf(a: Tensor, isUpper: boolean): Tensor {
   const half = isUpper ? a.triu(1) : a.tril(-1);
   const diagonal = a.tril().triu();
   const real = isComplex(a.dtype) ? diagonal.real().cast(a.dtype) : diagonal;

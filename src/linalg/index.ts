@@ -1,21 +1,22 @@
 /** Linear algebra: `import { linalg } from "pumice"`. */
 
-export { matmul, matrixTranspose, outer, tensordot, trace, vecdot } from "../tensor/index.js";
+export { diagonal, matmul, matrixTranspose, outer, tensordot, trace, vecdot } from "../tensor/index.js";
 export { type CheckOptions, check } from "./check.js";
+export { det, type SignAndLog, slogdet } from "./determinant.js";
 export { eig, eigvals } from "./eig.js";
 export { type Eigenpairs, eigh, eigvalsh, type HermitianOptions } from "./eigh.js";
+export { type GmresOptions, gmres } from "./gmres.js";
+export { hermitianFunction } from "./hermitian-function.js";
 export { type ConjugateGradientOptions, cg } from "./iterative.js";
+export { type LdlFactors, ldl } from "./ldl.js";
 export { type LeastSquares, lstsq, pinv } from "./least-squares.js";
 export {
-  det,
   inv,
   type LuFactor,
   type LuMatrices,
   lu,
   luFactor,
   luSolve,
-  type SignAndLog,
-  slogdet,
   solve,
 } from "./lu.js";
 export { matrixExp, matrixPower } from "./matrix-functions.js";
@@ -41,4 +42,5 @@ export {
   svd,
   svdvals,
 } from "./svd.js";
+export { solveSylvester } from "./sylvester.js";
 export { cholesky, choSolve, type TriangularSolveOptions, triangularSolve } from "./triangular.js";

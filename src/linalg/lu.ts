@@ -1,20 +1,17 @@
-/** LU factors and everything they give: solutions, inverses, determinants. Leading axes are batches. */
+/** LU factors, and the solutions and inverses they give. Leading axes are batches. */
 
 import { checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
-import { type DType, realDType } from "../core/dtype.js";
+import type { DType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import {
-  arange,
   checkTensor,
   eye,
   type FloatOf,
   luFactors,
   type MeetingOf,
-  type RealOf,
   solvedWithLu,
-  stack,
   stoppedLuFactors,
   type Tensor,
 } from "../tensor/index.js";
@@ -125,61 +122,4 @@ export function inv<D extends DType>(a: Tensor<D>): Tensor<FloatOf<D>> {
   const [factors, , order] = stoppedLuFactors(given);
   const unit = eye(a.shape.at(-1) as number, { dtype: work, device: a.device }).broadcastTo(a.shape);
   return solvedWithLu(given, unit, [factors, order]).cast(result) as Tensor<FloatOf<D>>;
-}
-
-/** -1 for an odd number of exchanges, else 1. */
-function parityOf(pivots: Tensor, dtype: DType): Tensor {
-  const count = pivots.shape.at(-1) as number;
-  const own = arange(count, { dtype: "i32", device: pivots.device });
-  const odd = pivots.notEqual(own).cast("i32").sum({ axis: -1 }).bitwiseAnd(1);
-  return odd.mul(-2).add(1).cast(dtype);
-}
-
-/** Largest matrices whose determinant is written out; its derivative is then finite for singular matrices, too. */
-const WRITTEN_OUT = 3;
-
-/** Determinants of square matrices. */
-export function det<D extends DType>(a: Tensor<D>): Tensor<FloatOf<D>> {
-  checkCount("linalg.det", 1, arguments);
-  checkSquare("det", a);
-  const { work, result } = workDTypes(a.dtype);
-  const given = a.cast(work);
-  const n = a.shape.at(-1) as number;
-  if (n > 0 && n <= WRITTEN_OUT) return writtenOut(given, n).cast(result) as Tensor<FloatOf<D>>;
-  const [factors, pivots] = luFactors(given);
-  const product = factors.diagonal().prod({ axis: -1 }).mul(parityOf(pivots, work));
-  return product.cast(result) as Tensor<FloatOf<D>>;
-}
-
-/** By cofactors of the first row. */
-function writtenOut(a: Tensor, n: number): Tensor {
-  if (n === 1) return a.at("...", 0, 0);
-  const minors = Array.from({ length: n }, (_, column) => {
-    const others = Array.from({ length: n }, (__, i) => i).filter((i) => i !== column);
-    const columns = others.map((i) => a.at("...", "1:", i));
-    const minor = n === 2 ? columns[0].at("...", 0) : writtenOut(stack(columns, { axis: -1 }), n - 1);
-    const term = a.at("...", 0, column).mul(minor);
-    return column % 2 === 0 ? term : term.neg();
-  });
-  return minors.reduce((sum, term) => sum.add(term));
-}
-
-/** A determinant as its sign and the logarithm of its absolute value. */
-export interface SignAndLog<D extends DType> {
-  /** 1, -1 or 0; of complex matrices a number of absolute value 1, or 0. */
-  readonly sign: Tensor<D>;
-  /** -inf where the determinant is 0. */
-  readonly logAbsDet: Tensor<RealOf<D>>;
-}
-
-/** Determinants as sign and logarithm: those of large matrices overflow. */
-export function slogdet<D extends DType>(a: Tensor<D>): SignAndLog<FloatOf<D>> {
-  checkCount("linalg.slogdet", 1, arguments);
-  checkSquare("slogdet", a);
-  const { work, result } = workDTypes(a.dtype);
-  const [factors, pivots] = luFactors(a.cast(work));
-  const diagonal = factors.diagonal();
-  const sign = diagonal.sign().prod({ axis: -1 }).mul(parityOf(pivots, work)).cast(result);
-  const logAbsDet = diagonal.abs().log().sum({ axis: -1 }).cast(realDType(result));
-  return { sign, logAbsDet } as SignAndLog<FloatOf<D>>;
 }

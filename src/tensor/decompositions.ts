@@ -3,6 +3,7 @@ import { eigNodes, eigvalsNodes } from "../graph/primitives/linalg/eig.js";
 import { eighNodes } from "../graph/primitives/linalg/eigh.js";
 import { leastSquares, pinv } from "../graph/primitives/linalg/pinv.js";
 import { qrNodes } from "../graph/primitives/linalg/qr.js";
+import { schurNodes } from "../graph/primitives/linalg/schur.js";
 import { svdNodes } from "../graph/primitives/linalg/svd.js";
 import { g } from "../graph/vocabulary.js";
 import { backendOf, derive, makeNode } from "./build.js";
@@ -22,6 +23,12 @@ export function generalEigen(a: Tensor): [Tensor, Tensor] {
 
 /** The eigenvalues alone. */
 export const generalEigenvalues = (a: Tensor): Tensor => new Tensor(eigvalsNodes(g, a.node));
+
+/** T and Z of a = Z T Zᴴ: complex, upper triangular and unitary. They have no derivatives. */
+export function schurFactors(a: Tensor): [Tensor, Tensor] {
+  const [t, z] = schurNodes(g, a.node);
+  return [new Tensor(t), new Tensor(z)];
+}
 
 /** U, s and Vᴴ. */
 export function singularFactors(a: Tensor, isFull: boolean): [Tensor, Tensor, Tensor] {

@@ -15,6 +15,7 @@ export {
   leastSquaresSolution,
   orthogonalFactors,
   pseudoInverse,
+  schurFactors,
   singularFactors,
 } from "./decompositions.js";
 export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";

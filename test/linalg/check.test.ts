@@ -19,6 +19,13 @@ describeOnTensorDevices("linalg.check", () => {
       message: /the matrix is singular: pivot 1 is zero/,
     });
     await assert.rejects(linalg.check(tensor([1, Number.NaN])), { name: "LinalgError", message: /NaN or infinities/ });
+    const pairs = linalg.eig(tensor([[0, 1], [-1, 0]])); // biome-ignore format: a matrix
+    assert.equal(await linalg.check(pairs), pairs);
+    const factors = linalg.ldl(tensor([[0, 1], [1, 0]])); // biome-ignore format: a matrix
+    assert.equal(await linalg.check(factors), factors);
+    const none = linalg.eig(tensor([[Number.NaN, 1], [-1, 0]])); // biome-ignore format: a matrix
+    await assert.rejects(linalg.check(none), { name: "LinalgError", message: /did not converge/ });
+    await assert.rejects(linalg.check({ u: 3 } as never), { name: "ArgumentError", message: /object of tensors/ });
     await assert.rejects(linalg.check(3 as never), { name: "ArgumentError" });
   });
 });

@@ -39,6 +39,8 @@ for kind in ("real", "complex", "hilbert", "graded"):
         "small": plain(small),
         "eigvalsh": plain(sl.eigvalsh(h)),
         "eigvals": plain(np.sort_complex(sl.eigvals(a))),
+        "sylvester": plain(sl.solve_sylvester(h, small[:2, :2], b)),
+        "sqrtm": plain(sl.sqrtm(h)),
         "svdvals": plain(sl.svdvals(a)),
         "pinv": plain(sl.pinv(a)),
         "lstsq": plain(sl.lstsq(a[:, :4], b)[0]),

@@ -711,6 +711,19 @@ add(
   looping,
 );
 add("eigvals of a batch", [floats([2, 3, 3])], (a) => linalg.eigvals(spread(3, 3)(a)).real(), looping);
+add("ldl", [floats([3, 3])], (a) => {
+  const { l, d } = linalg.ldl(spread(3, 3)(a));
+  return [l, d];
+});
+add("hermitianFunction", [floats([3, 3])], (a) => linalg.hermitianFunction(spread(3, 3)(a), (x) => x.exp().mul(1e-4)));
+add(
+  "solveSylvester",
+  [floats([3, 3]), floats([2, 2]), floats([3, 2])],
+  (a, b, c) => {
+    return linalg.solveSylvester(spread(3, 3)(a), spread(2, 2)(b), c);
+  },
+  looping,
+);
 add("eigvalsh of a batch, upper", [floats([2, 3, 3])], (a) => linalg.eigvalsh(spread(3, 3)(a), { upper: true }));
 for (const [m, n] of [
   [3, 3],

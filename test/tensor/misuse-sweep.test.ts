@@ -315,6 +315,9 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
   "linalg.eigh": () => [square(), { upper: true }],
   "linalg.eig": () => [square()],
   "linalg.eigvals": () => [square()],
+  "linalg.ldl": () => [square(), { upper: true }],
+  "linalg.hermitianFunction": () => [square(), (v: Tensor) => v, { upper: true }],
+  "linalg.solveSylvester": () => [square(), square(), square()],
   "linalg.eigvalsh": () => [square(), { upper: true }],
   "linalg.svd": () => [square(), { full: true }],
   "linalg.svdvals": () => [square()],
@@ -352,9 +355,9 @@ const ELSEWHERE = new Set([
   ...["version", "newAxis", "defaultDevice", "devices", "profile", "tune", "io", "tree", "Tensor", "random", "linalg"],
   ...["fft", "signal"],
   // It waits for the device (test/linalg/check.test.ts); it calls a function of the user's (iterative.test.ts).
-  ...["linalg.check", "linalg.cg"],
+  ...["linalg.check", "linalg.cg", "linalg.gmres"],
   // The same functions as without `linalg.`.
-  ...["matmul", "matrixTranspose", "outer", "tensordot", "trace", "vecdot"].map((name) => `linalg.${name}`),
+  ...["diagonal", "matmul", "matrixTranspose", "outer", "tensordot", "trace", "vecdot"].map((name) => `linalg.${name}`),
   ...["associativeScan", "cond", "forLoop", "scan", "switchCase", "whileLoop", "checkpoint", "customGradient", "grad"],
   ...["jvp", "linearize", "stopGradient", "valueAndGrad", "vjp", "jit", "hessian", "hvp", "jacobian", "vmap"],
 ]);

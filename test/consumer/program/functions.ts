@@ -192,6 +192,12 @@ const spaces: Calls = {
   "linalg.eigh": () => linalg.eigh(m(), { upper: true }).eigenvectors,
   "linalg.eig": () => linalg.eig(m()).eigenvectors,
   "linalg.eigvals": () => linalg.eigvals(m()),
+  "linalg.ldl": () => linalg.ldl(m(), { upper: true }).d,
+  "linalg.hermitianFunction": () => linalg.hermitianFunction(m(), (x) => x.exp(), { upper: false }),
+  "linalg.solveSylvester": () => linalg.solveSylvester(m(), m(), m()),
+  "linalg.gmres": () =>
+    linalg.gmres((a: Tensor, v) => a.matmul(v), m(), m(), { restart: 2, maxRestarts: 3, tolerance: 0.1 }),
+  "linalg.diagonal": () => linalg.diagonal(m()),
   "linalg.eigvalsh": () => linalg.eigvalsh(m()),
   "linalg.svd": () => linalg.svd(m(), { full: true }).vh,
   "linalg.svdvals": () => linalg.svdvals(m()),

@@ -12,7 +12,6 @@ import * as E from "../elementwise.js";
 import * as R from "../reduce.js";
 import { balanced, sizeOfNumber } from "./hessenberg.js";
 import { isComplexNode } from "./householder.js";
-import { realOf } from "./jacobi.js";
 import { luNodes, luSolve } from "./lu.js";
 import { byTransposing } from "./qr.js";
 import { scaledDown } from "./scaled-down.js";
@@ -23,13 +22,13 @@ const triangularVectors: RoutinePrimitive = { name: "triangularVectors", kind: "
 
 /** Eigenvalues [.., n] of [.., n, n]. */
 export function eigvalsNodes(g: GraphOps, a: Node): Node {
-  const outputs = [{ shape: a.shape.slice(0, -1), dtype: complexDType(realOf(a.dtype)) }];
+  const outputs = [{ shape: a.shape.slice(0, -1), dtype: complexDType(a.dtype) }];
   return partsOf(g.move(eig, [a], { outputs }))[0];
 }
 
 /** Eigenvalues [.., n] and eigenvectors [.., n, n], as columns. */
 export function eigNodes(g: GraphOps, a: Node): [Node, Node] {
-  const dtype = complexDType(realOf(a.dtype));
+  const dtype = complexDType(a.dtype);
   const outputs = [
     { shape: a.shape.slice(0, -1), dtype },
     { shape: [...a.shape], dtype },
@@ -48,7 +47,7 @@ const eig: CompositePrimitive = {
     const lead = given.shape.slice(0, -2);
     const batch = lead.reduce((x, y) => x * y, 1);
     const wantsVectors = hasVectors(node);
-    const complex = complexDType(realOf(given.dtype));
+    const complex = complexDType(given.dtype);
     if (n === 0 || batch === 0) {
       const shapes = [given.shape.slice(0, -1), given.shape].slice(0, wantsVectors ? 2 : 1);
       return shapes.map((shape) => g.zeros(shape, given, complex));

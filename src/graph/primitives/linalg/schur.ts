@@ -4,14 +4,16 @@
  * until they are triangular but for blocks of two rows, which then become complex.
  */
 import { complexDType } from "../../../core/dtype.js";
+import { UnsupportedError } from "../../../core/errors.js";
 import { GraphFunction, makePlaceholder } from "../../function.js";
 import type { Node } from "../../node.js";
-import type { RoutinePrimitive } from "../../primitive.js";
+import type { CompositePrimitive, RoutinePrimitive } from "../../primitive.js";
 import type { GraphOps } from "../../vocabulary.js";
 import { inferBundle, outputOf, partsOf } from "../bundle.js";
 import { whileNode } from "../control/while.js";
 import { hessenberg } from "./hessenberg.js";
 import { isComplexNode } from "./householder.js";
+import { scaledDown } from "./scaled-down.js";
 
 /** Steps of the QR algorithm; see compiler/routines/linalg/francis.ts. */
 const francis: RoutinePrimitive = { name: "francis", kind: "routine", infer: inferBundle };
@@ -20,6 +22,40 @@ const francis: RoutinePrimitive = { name: "francis", kind: "routine", infer: inf
 const MULTIPLE = 8;
 /** Calls of the kernel, at most: it gives up by itself long before. */
 const MOST_CALLS = 10_000_000;
+
+/** T and Z [.., n, n] of A = Z T Zᴴ, for A with an axis of rows or more: complex, without derivatives. */
+export function schurNodes(g: GraphOps, a: Node): [Node, Node] {
+  const output = { shape: [...a.shape], dtype: complexDType(a.dtype) };
+  return partsOf(g.move(schur, [a], { outputs: [output, output] })) as [Node, Node];
+}
+
+/** A matrix that is not finite has NaN for T. */
+const schur: CompositePrimitive = {
+  name: "schur",
+  kind: "composite",
+  hasWhileLoop: true,
+  infer: inferBundle,
+  expand: (g, _node, [given]) => {
+    const n = given.shape.at(-1) as number;
+    const batch = given.shape.slice(0, -2).reduce((x, y) => x * y, 1);
+    const { scaled, scale } = scaledDown(g, g.reshape(given, [batch, n, n]));
+    // NaN would never converge: zeros take its place, and the scale brings it back.
+    const form = schurForm(g, g.where(g.greater(g.broadcast(scale, scaled.shape), 0), scaled, 0), true);
+    const cut = (x: Node) => g.slice(x, [0, 0, 0], [batch, n, n]);
+    const whole = g.where(g.unreduce(form.hasFailed, scale.shape, [1, 2]), Number.NaN, scale);
+    const t = g.mul(cut(form.t), g.cast(g.broadcast(whole, scaled.shape), form.t.dtype));
+    return [t, cut(form.z as Node)].map((x) => g.reshape(x, given.shape));
+  },
+  bundle: {
+    jvp: () => {
+      throw new UnsupportedError("schur: it has no derivative; what is computed from it has one of its own.");
+    },
+    vjp: () => {
+      throw new UnsupportedError("schur: it has no derivative; what is computed from it has one of its own.");
+    },
+    batch: (g, _node, [{ node: a }]) => schurNodes(g, a).map((each) => ({ node: each, isBatched: true })),
+  },
+};
 
 /** A Schur form of [B, n, n]: matrices are [B, N, N], of which n rows and columns count. */
 export interface SchurForm {

@@ -1,0 +1,86 @@
+/** Functions of Hermitian matrices: roots, and derivatives that hold among equal eigenvalues. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eye, grad, jvp, linalg, type Tensor, tensor, vmap } from "../../src/index.js";
+import { describeOnTensorDevices } from "../support/tensors.js";
+import { adjoint, type Numbers, normals } from "./accuracy.js";
+
+const largest = (x: Tensor): number => x.abs().max().itemSync() as number;
+const positive = (n: number, dtype: Numbers): Tensor => {
+  const a = normals([n, n], dtype, n);
+  return a.matmul(adjoint(a)).add(eye(n, { dtype }));
+};
+
+describeOnTensorDevices("hermitianFunction", (device) => {
+  test("the square of the root is the matrix", () => {
+    for (const dtype of device === "cpu" ? (["f32", "f64", "c128"] as const) : (["f32"] as const)) {
+      const a = positive(5, dtype);
+      const root = linalg.hermitianFunction(a, (x) => x.sqrt());
+      assert.equal(root.dtype, dtype);
+      assert.ok(largest(root.matmul(root).sub(a)) < (dtype === "f32" ? 1e-4 : 1e-12), dtype);
+    }
+  });
+});
+
+test("a function that gives something else is refused by name", () => {
+  const a = positive(3, "f64");
+  for (const f of [(x: Tensor) => x.sum(), () => 3 as never]) {
+    assert.throws(() => linalg.hermitianFunction(a, f), /linalg\.hermitianFunction: the function gave .*\[3\]/s);
+  }
+});
+
+test("among equal eigenvalues the derivative is that of the polynomial, forward and backward", () => {
+  const weights = normals([3, 3], "f64", 4);
+  const even = (x: Tensor) => x.add(x.mT).mul(0.5);
+  const cubed = (x: Tensor) => even(x).matmul(even(x)).matmul(even(x)).mul(weights).sum();
+  const ours = (x: Tensor) =>
+    linalg
+      .hermitianFunction(even(x), (v) => v.pow(3))
+      .mul(weights)
+      .sum();
+  for (const diagonal of [
+    [1, 1, 1],
+    [1, 1, 2],
+    [0, 0, 0],
+    [1, 1 + 1e-9, 2],
+    [1, 2, 5],
+  ]) {
+    // biome-ignore format: one line
+    const at = tensor(diagonal, { dtype: "f64" }).mul(eye(3, { dtype: "f64" }));
+    assert.ok(largest(grad(ours)(at).sub(grad(cubed)(at))) < 1e-9, `${diagonal}`);
+    const [, forward] = jvp(ours, [at], [weights]);
+    const [, expected] = jvp(cubed, [at], [weights]);
+    assert.ok(Math.abs((forward.itemSync() as number) - (expected.itemSync() as number)) < 1e-8, `${diagonal}`);
+  }
+});
+
+test("derivatives of logarithms of complex matrices, against differences; vmap", () => {
+  const [a, weights] = [positive(4, "c128"), normals([4, 4], "c128", 3)];
+  const f = (x: Tensor) =>
+    linalg
+      .hermitianFunction(x, (v) => v.log())
+      .mul(weights)
+      .sum()
+      .real();
+  const raw = normals([4, 4], "c128", 2);
+  const along = raw.add(adjoint(raw));
+  const moved = (h: number) => f(a.add(along.mul(h))).itemSync() as number;
+  const slope = grad(f)(a).mul(along).sum().real().itemSync() as number;
+  assert.ok(Math.abs(slope - (moved(1e-6) - moved(-1e-6)) / 2e-6) < 1e-6 * (1 + Math.abs(slope)));
+  const two = normals([2, 3, 3], "f64", 1);
+  const square = (x: Tensor) => linalg.hermitianFunction(x, (v) => v.square());
+  const whole = two.add(two.mT);
+  assert.ok(largest(vmap(square)(whole).sub(whole.matmul(whole))) < 1e-13);
+  assert.ok(
+    largest(
+      square(whole.triu() as Tensor).sub(
+        square(
+          whole
+            .diagonal()
+            .expandDims(-1)
+            .mul(eye(3, { dtype: "f64" })),
+        ),
+      ),
+    ) < 1e-13,
+  );
+});
