@@ -21,7 +21,7 @@ export type DftKind = "complex" | "real" | "half";
  */
 export const longestRow = (dtype: DftFloat): number => (dtype === "f32" ? 4096 : 2048);
 
-/** Limits of a device: numbers of a butterfly, also of one that spares columns a stage, and of a row that is one pass of several. */
+/** Limits of a device: numbers of a butterfly, of one that spares columns a stage, and of a row that is one pass of several. */
 export interface DftLimits {
   readonly largestRadix: number;
   readonly largestOfColumns: number;

@@ -23,7 +23,7 @@ export function joinedHalvesKernel(pass: Pass, profile: TargetProfile): Kernel {
   const isAcross = areNeighbours(pass, "to");
   const [quotient, remainder] = p.divided(k.row, isAcross ? count : blocks);
   const [number, block] = isAcross ? [remainder, quotient] : [quotient, remainder];
-  const transform = transformOf(p, number);
+  const transform = p.numbered(number);
   if (perRow === 1) writePair(p, transform, block);
   else {
     const first = p.mul(block, perRow);
@@ -34,16 +34,6 @@ export function joinedHalvesKernel(pass: Pass, profile: TargetProfile): Kernel {
     });
   }
   return k.finish();
-}
-
-function transformOf(p: PassKernel, number: Value): Transform {
-  let rest = number;
-  const digits = p.pass.digits.map(({ extent }, at) => {
-    const [others, own] = at === p.pass.digits.length - 1 ? [rest, rest] : p.divided(rest, extent);
-    rest = others;
-    return own;
-  });
-  return p.transform(digits);
 }
 
 function writePair(p: PassKernel, transform: Transform, at: Value): void {

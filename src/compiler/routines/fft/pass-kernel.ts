@@ -78,6 +78,18 @@ export class PassKernel {
     return { from, to: total("to"), fromPosition: total("fromPosition"), toPosition: total("toPosition"), digits };
   }
 
+  /** A transform by its number, whose first digit changes fastest. */
+  numbered(number: Value): Transform {
+    let rest = number;
+    const last = this.pass.digits.length - 1;
+    const digits = this.pass.digits.map(({ extent }, at) => {
+      const [quotient, remainder] = at === last ? [rest, rest] : this.divided(rest, extent);
+      rest = quotient;
+      return remainder;
+    });
+    return this.transform(digits);
+  }
+
   // ------------------------------------------------------------------------------------------------ memory
 
   /** Element j of a transform. */

@@ -257,13 +257,7 @@ class SharedRows {
     const count = countOf(pass);
     const number = p.add(p.mul(k.row, columns), column);
     const gate = count % columns === 0 ? null : k.compare("lt", number, p.i(count));
-    let rest = gate ? k.binary("min", number, p.i(count - 1)) : number;
-    const digits = pass.digits.map(({ extent }, at) => {
-      const [quotient, remainder] = at === pass.digits.length - 1 ? [rest, rest] : p.divided(rest, extent);
-      rest = quotient;
-      return remainder;
-    });
-    return { transform: p.transform(digits), gate };
+    return { transform: p.numbered(gate ? k.binary("min", number, p.i(count - 1)) : number), gate };
   }
 
   /**
