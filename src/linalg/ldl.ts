@@ -120,13 +120,19 @@ function eliminated({ rest, l, d, order }: State, k: Tensor, places: Tensor): St
   const isBelow = places.greater(where(isPair, next, k));
   const below = (x: Tensor) => where(isBelow, x, 0).cast(dtype);
   const [u, v] = [below(one), below(other)];
+  // Below the least normal number the inverse would overflow, and nothing is left to eliminate.
+  const tiny = dtype === "f64" || dtype === "c128" ? 2 ** -1022 : 2 ** -126;
   const inverse = (x: Tensor) => {
-    const isZero = x.equal(0);
-    return where(isZero, 0, where(isZero, 1, x).cast(dtype).reciprocal()).cast(dtype);
+    const isNone = x.abs().less(tiny);
+    return where(isNone, 0, where(isNone, 1, x).cast(dtype).reciprocal()).cast(dtype);
   };
-  const value = inverse(top.mul(bottom).sub(between.mul(between.conj())));
-  const left = where(isPair, u.mul(bottom).sub(v.mul(between)).mul(value), u.mul(inverse(top))).cast(dtype);
-  const right = where(isPair, v.mul(top).sub(u.mul(between.conj())).mul(value), 0).cast(dtype);
+  // A block of two rows is divided by its largest number first: its determinant would vanish before it does.
+  const scale = inverse(top.abs().maximum(between.abs()).maximum(bottom.abs()).cast(dtype));
+  const [t, e, w] = [top, between, bottom].map((x) => x.mul(scale)) as [Tensor, Tensor, Tensor];
+  const value = inverse(t.mul(w).sub(e.mul(e.conj())));
+  const [p, q] = [u.mul(scale), v.mul(scale)];
+  const left = where(isPair, p.mul(w).sub(q.mul(e)).mul(value), u.mul(inverse(top))).cast(dtype);
+  const right = where(isPair, q.mul(t).sub(p.mul(e.conj())).mul(value), 0).cast(dtype);
   const outer = (x: Tensor, y: Tensor) => x.expandDims(1).mul(y.conj());
   const isAt = (i: Tensor, j: Tensor) => places.equal(i).expandDims(1).logicalAnd(places.equal(j));
   const inColumn = (j: Tensor, x: Tensor, base: Tensor) => where(places.equal(j), x.expandDims(1), base).cast(dtype);
