@@ -13,7 +13,7 @@ import { quickDivision } from "./panel.js";
 import { oneKernel } from "./plan.js";
 import { steppedCholesky } from "./stepped-cholesky.js";
 
-/** The order of matrices that a thread has in registers, its loops written out: four times as fast as in memory. */
+/** The order of matrices that a thread has in registers, its loops written out. */
 const WRITTEN_OUT = 8;
 
 export const choleskyRoutine: Routine = (node, profile, settings) => {
