@@ -13,6 +13,9 @@ import { quickDivision } from "./panel.js";
 import { oneKernel } from "./plan.js";
 import { steppedCholesky } from "./stepped-cholesky.js";
 
+/** The order of matrices that a thread has in registers, its loops written out. */
+const WRITTEN_OUT = 8;
+
 export const choleskyRoutine: Routine = (node, profile, settings) => {
   const { isComplex } = kindOf(node);
   const {
@@ -25,18 +28,41 @@ export const choleskyRoutine: Routine = (node, profile, settings) => {
   }
   const name = `cholesky[${node.shape.join("×")}]`;
   const kernel = new MatrixKernel(name, n === 0 ? 0 : batch, lanesForRows(n, profile), node, settings);
+  const isOneThread = kernel.k.lanes === 1 && profile.tiles.kind === "panels";
   const adjoint = isComplex ? "ᴴ" : "ᵀ";
   return {
     temporaries: [],
     steps: [
       {
-        kernel: factorKernel(kernel, n),
+        kernel: n > 0 && n <= WRITTEN_OUT && isOneThread ? writtenOutKernel(kernel, n) : factorKernel(kernel, n),
         buffers: [{ kind: "input", index: 0 }, { kind: "result" }],
         formula: ([a, l]) => `${l} = the lower L with L · L${adjoint} = ${a}`,
       },
     ],
   };
 };
+
+/** A matrix in registers: column by column from the left, and each finished column is subtracted from those behind it. */
+function writtenOutKernel(kernel: MatrixKernel, n: number): Kernel {
+  const { k, f } = kernel;
+  const [a, result] = [f.buffer(false), f.buffer(true)];
+  const first = kernel.mul(k.row, n * n);
+  const l = Array.from({ length: n }, (_, i) =>
+    Array.from({ length: i + 1 }, (__, j) => f.load(a, kernel.add(first, i * n + j))),
+  );
+  for (let j = 0; j < n; j++) {
+    const diagonal = f.sqrtReal(l[j][j].re);
+    l[j][j] = f.real(diagonal);
+    for (let i = j + 1; i < n; i++) l[i][j] = f.shrink(l[i][j], diagonal);
+    for (let i = j + 1; i < n; i++) {
+      for (let c = j + 1; c <= i; c++) l[i][c] = f.mulSub(l[i][j], f.conj(l[c][j]), l[i][c]);
+    }
+  }
+  for (let at = 0; at < n * n; at++) {
+    f.store(result, kernel.add(first, at), l[Math.floor(at / n)][at % n] ?? f.zero);
+  }
+  return k.finish();
+}
 
 function factorKernel(kernel: MatrixKernel, n: number): Kernel {
   const { k, f } = kernel;

@@ -9,6 +9,7 @@ import type { Kernel, Value } from "../../ir/ir.js";
 import type { Routine } from "../../target/routine.js";
 import { kindOf, type Num } from "./field.js";
 import { luAloneKernel } from "./lu-panel.js";
+import { isSmall, luWrittenOutKernel } from "./lu-written-out.js";
 import { lanesForRows, MatrixKernel, matricesOf } from "./matrix-kernel.js";
 import { luAloneFor, luPanelFor, quickDivision } from "./panel.js";
 import { isShareable, luColumns } from "./plan.js";
@@ -26,14 +27,17 @@ export const luRoutine: Routine = (node, profile, settings) => {
     return steppedLu(node, batch, [m, n], panel, quickDivision(settings, profile));
   }
   const name = `lu[${node.inputs[0].shape.join("×")}]`;
+  const isWrittenOut = profile.maxLanes === 1 && profile.tiles.kind === "panels" && isSmall(m, n);
   const make = (lanes: number, how = settings) => new MatrixKernel(name, batch, lanes, node, how);
   return {
     temporaries: [],
     steps: [
       {
-        kernel: alone
-          ? luAloneKernel(make(alone.lanes, quickDivision(settings, profile)), alone, [m, n])
-          : factorKernel(make(lanesForRows(m, profile)), m, n, isShareable(m, n, kind, profile.tiles)),
+        kernel: isWrittenOut
+          ? luWrittenOutKernel(make(1), m, n)
+          : alone
+            ? luAloneKernel(make(alone.lanes, quickDivision(settings, profile)), alone, [m, n])
+            : factorKernel(make(lanesForRows(m, profile)), m, n, isShareable(m, n, kind, profile.tiles)),
         buffers: [{ kind: "input", index: 0 }, ...[0, 1, 2].map((part) => ({ kind: "result", part }) as const)],
         formula: ([a, lu, pivots, order]) =>
           `${lu} = L \\ U with L · U = the rows of ${a} in ${order}; ${pivots} = the rows exchanged with each`,
