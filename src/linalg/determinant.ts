@@ -7,6 +7,7 @@ import { checkCount } from "../core/arity.js";
 import { type DType, realDType } from "../core/dtype.js";
 import {
   arange,
+  computedTogether,
   type FloatOf,
   luFactors,
   type RealOf,
@@ -150,5 +151,5 @@ export function slogdet<D extends DType>(a: Tensor<D>): SignAndLog<FloatOf<D>> {
   const diagonal = factors.diagonal();
   const sign = diagonal.sign().prod({ axis: -1 }).mul(parityOf(pivots, work)).cast(result);
   const logAbsDet = diagonal.abs().log().sum({ axis: -1 }).cast(realDType(result));
-  return { sign, logAbsDet } as SignAndLog<FloatOf<D>>;
+  return computedTogether({ sign, logAbsDet }) as SignAndLog<FloatOf<D>>;
 }

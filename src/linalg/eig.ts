@@ -2,7 +2,7 @@
 
 import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
-import { type ComplexOf, generalEigen, generalEigenvalues, type Tensor } from "../tensor/index.js";
+import { type ComplexOf, computedTogether, generalEigen, generalEigenvalues, type Tensor } from "../tensor/index.js";
 import { checkSquare, workDTypes } from "./arguments.js";
 import type { Eigenpairs } from "./eigh.js";
 
@@ -16,7 +16,7 @@ export function eig<D extends DType>(a: Tensor<D>): Eigenpairs<ComplexOf<D>, Com
   checkCount("linalg.eig", 1, arguments);
   checkSquare("eig", a);
   const [eigenvalues, eigenvectors] = generalEigen(a.cast(workDTypes(a.dtype).work));
-  return { eigenvalues, eigenvectors } as Eigenpairs<ComplexOf<D>, ComplexOf<D>>;
+  return computedTogether({ eigenvalues, eigenvectors }) as Eigenpairs<ComplexOf<D>, ComplexOf<D>>;
 }
 
 /** The eigenvalues of `eig` alone, in less than half the time. */

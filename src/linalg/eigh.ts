@@ -3,7 +3,7 @@
 import { checkOptions, type OptionKinds } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import { type DType, isComplex, realDType } from "../core/dtype.js";
-import { type FloatOf, hermitianEigen, type RealOf, type Tensor } from "../tensor/index.js";
+import { computedTogether, type FloatOf, hermitianEigen, type RealOf, type Tensor } from "../tensor/index.js";
 import { adjointOf, checkSquare, workDTypes } from "./arguments.js";
 
 /** Options of functions of Hermitian matrices. */
@@ -42,10 +42,10 @@ export function eigh<D extends DType>(
   checkSquare("eigh", a);
   const { work, result } = workDTypes(a.dtype);
   const [values, vectors] = hermitianEigen(wholeOf(a.cast(work), options.upper === true));
-  return { eigenvalues: values.cast(realDType(result)), eigenvectors: vectors.cast(result) } as Eigenpairs<
-    RealOf<FloatOf<D>>,
-    FloatOf<D>
-  >;
+  return computedTogether({
+    eigenvalues: values.cast(realDType(result)),
+    eigenvectors: vectors.cast(result),
+  }) as Eigenpairs<RealOf<FloatOf<D>>, FloatOf<D>>;
 }
 
 /** The eigenvalues of `eigh` alone. */

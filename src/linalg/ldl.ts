@@ -3,7 +3,7 @@
 import { checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import { type DType, isComplex } from "../core/dtype.js";
-import { arange, eye, type FloatOf, type Tensor, where, zeros } from "../tensor/index.js";
+import { arange, computedTogether, eye, type FloatOf, type Tensor, where, zeros } from "../tensor/index.js";
 import { scan } from "../transforms/control.js";
 import { vmap } from "../transforms/vmap.js";
 import { checkSquare, workDTypes } from "./arguments.js";
@@ -37,7 +37,9 @@ export function ldl<D extends DType>(a: Tensor<D>, options: HermitianOptions = {
   const parts = a.size === 0 ? empty(given) : vmap(factors)(given.reshape([a.size / (n * n), n, n]));
   const shaped = (x: Tensor) => x.reshape([...a.shape.slice(0, -2), ...x.shape.slice(1)]);
   const { l, d, order } = parts;
-  return { l: shaped(l).cast(result), d: shaped(d).cast(result), order: shaped(order) } as LdlFactors<FloatOf<D>>;
+  return computedTogether({ l: shaped(l).cast(result), d: shaped(d).cast(result), order: shaped(order) }) as LdlFactors<
+    FloatOf<D>
+  >;
 }
 
 interface Parts {

@@ -4,6 +4,7 @@ import { checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import { type DType, realDType } from "../core/dtype.js";
 import {
+  computedTogether,
   type FloatOf,
   leastSquaresSolution,
   type MeetingOf,
@@ -55,10 +56,10 @@ export function lstsq<D extends DType, E extends DType>(
   const [, s] = singularFactors(given.a, false);
   const x = given.finish(solution);
   const residuals = squares.squeeze(-2);
-  return {
+  return computedTogether({
     x,
     residuals: (b.rank === 1 ? residuals.squeeze(-1) : residuals).cast(realDType(x.dtype)),
     rank: rankOf(s, share),
     s: s.cast(realDType(x.dtype)),
-  } as LeastSquares<FloatOf<MeetingOf<D, E>>>;
+  }) as LeastSquares<FloatOf<MeetingOf<D, E>>>;
 }

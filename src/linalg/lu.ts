@@ -7,6 +7,7 @@ import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import {
   checkTensor,
+  computedTogether,
   eye,
   type FloatOf,
   luFactors,
@@ -56,7 +57,7 @@ export function lu<D extends DType>(a: Tensor<D>): LuMatrices<FloatOf<D>> {
     u: factors.at("...", `:${least}`, ":").triu(),
   };
   const { p, l, u } = matrices;
-  return { p: p.cast(result), l: l.cast(result), u: u.cast(result) } as LuMatrices<FloatOf<D>>;
+  return computedTogether({ p: p.cast(result), l: l.cast(result), u: u.cast(result) }) as LuMatrices<FloatOf<D>>;
 }
 
 /** The same factors in one matrix, with pivots: what `luSolve` takes, for many right sides. f16 and bf16 give f32. */
@@ -64,7 +65,7 @@ export function luFactor<D extends DType>(a: Tensor<D>): LuFactor<FloatOf<D>> {
   checkCount("linalg.luFactor", 1, arguments);
   checkMatrices("luFactor", a);
   const [factors, pivots, order] = luFactors(a.cast(workDTypes(a.dtype).work));
-  return { lu: factors, pivots, order } as LuFactor<FloatOf<D>>;
+  return computedTogether({ lu: factors, pivots, order }) as LuFactor<FloatOf<D>>;
 }
 
 /** x with a·x = b, or aᵀ·x = b, from `luFactor(a)`. b is [.., n, k], or a vector [n]; leading axes broadcast. */

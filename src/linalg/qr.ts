@@ -5,7 +5,7 @@ import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
-import { concat, type FloatOf, orthogonalFactors, type Tensor } from "../tensor/index.js";
+import { computedTogether, concat, type FloatOf, orthogonalFactors, type Tensor } from "../tensor/index.js";
 import { adjointOf, checkMatrices, workDTypes } from "./arguments.js";
 import { pivotedColumns } from "./pivoted-columns.js";
 
@@ -54,7 +54,7 @@ export function qr<D extends DType>(a: Tensor<D>, options: QrOptions = {}): QrFa
   const ordered = pivots ? given.takeAlongAxis(pivots.expandDims(-2).broadcastTo(given.shape), { axis: -1 }) : given;
   const { q, r } = factorsOf(ordered, mode === "complete");
   const factors = { q: q.cast(result), r: r.cast(result) };
-  return (pivots ? { ...factors, pivots } : factors) as QrFactors<FloatOf<D>>;
+  return computedTogether(pivots ? { ...factors, pivots } : factors) as QrFactors<FloatOf<D>>;
 }
 
 /** Of a wide matrix the first columns give q, and the others are turned by it: derivatives follow from that. */

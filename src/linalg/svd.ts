@@ -6,7 +6,7 @@ import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { type Key, normal } from "../random/index.js";
-import { type FloatOf, type RealOf, singularFactors, type Tensor } from "../tensor/index.js";
+import { computedTogether, type FloatOf, type RealOf, singularFactors, type Tensor } from "../tensor/index.js";
 import { adjointOf, checkMatrices, workDTypes } from "./arguments.js";
 import { qr } from "./qr.js";
 
@@ -38,7 +38,9 @@ export function svd<D extends DType>(a: Tensor<D>, options: SvdOptions = {}): Sv
   checkMatrices("svd", a);
   const { work, result } = workDTypes(a.dtype);
   const [u, s, vh] = singularFactors(a.cast(work), options.full === true);
-  return { u: u.cast(result), s: s.cast(realDType(result)), vh: vh.cast(result) } as SvdFactors<FloatOf<D>>;
+  return computedTogether({ u: u.cast(result), s: s.cast(realDType(result)), vh: vh.cast(result) }) as SvdFactors<
+    FloatOf<D>
+  >;
 }
 
 /** The singular values of matrices, falling, [.., min(m, n)]. */
@@ -95,7 +97,10 @@ export function polar<D extends DType>(a: Tensor<D>): PolarFactors<FloatOf<D>> {
   const { work, result } = workDTypes(a.dtype);
   const [u, s, vh] = singularFactors(a.cast(work), false);
   const scaled = vh.mul(s.expandDims(-1).cast(work));
-  return { u: u.matmul(vh).cast(result), p: adjointOf(vh).matmul(scaled).cast(result) } as PolarFactors<FloatOf<D>>;
+  return computedTogether({
+    u: u.matmul(vh).cast(result),
+    p: adjointOf(vh).matmul(scaled).cast(result),
+  }) as PolarFactors<FloatOf<D>>;
 }
 
 /** Options of the randomised singular value decomposition. */
@@ -144,9 +149,9 @@ export function randomizedSvd<D extends DType>(
   let basis = range(given.matmul(samples));
   for (let i = 0; i < iterations; i++) basis = range(given.matmul(range(adjointOf(given).matmul(basis))));
   const [inner, s, vh] = singularFactors(adjointOf(basis).matmul(given), false);
-  return {
+  return computedTogether({
     u: basis.matmul(inner).at("...", `:${rank}`).cast(result),
     s: s.at("...", `:${rank}`).cast(realDType(result)),
     vh: vh.at("...", `:${rank}`, ":").cast(result),
-  } as SvdFactors<FloatOf<D>>;
+  }) as SvdFactors<FloatOf<D>>;
 }

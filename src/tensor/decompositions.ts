@@ -1,4 +1,5 @@
 /** Decompositions of matrices of f32, f64, c64 or c128 as functions of tensors; `linalg` gives them their interface. */
+import { computeTogether, isUnderWay } from "../graph/node.js";
 import { eigNodes, eigvalsNodes } from "../graph/primitives/linalg/eig.js";
 import { eighNodes } from "../graph/primitives/linalg/eigh.js";
 import { leastSquares, pinv } from "../graph/primitives/linalg/pinv.js";
@@ -8,6 +9,13 @@ import { svdNodes } from "../graph/primitives/linalg/svd.js";
 import { g } from "../graph/vocabulary.js";
 import { backendOf, derive, makeNode } from "./build.js";
 import { Tensor } from "./tensor.js";
+
+/** The results of one factorisation: who reads one of them after another gets them from one computation. */
+export function computedTogether<T extends object>(results: T): T {
+  const nodes = Object.values(results).flatMap((each) => (each instanceof Tensor ? [each.node] : []));
+  if (!nodes.some(({ isAbstract, trace }) => isAbstract || isUnderWay(trace))) computeTogether(nodes);
+  return results;
+}
 
 /** Eigenvalues, rising, and eigenvectors, as columns, of Hermitian matrices. */
 export function hermitianEigen(a: Tensor): [Tensor, Tensor] {

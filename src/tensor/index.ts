@@ -9,6 +9,7 @@ export { type AttentionOptions, attention } from "./attention.js";
 export { checkOneDevice } from "./build.js";
 export * from "./creation.js";
 export {
+  computedTogether,
   generalEigen,
   generalEigenvalues,
   hermitianEigen,
