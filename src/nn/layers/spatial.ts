@@ -18,7 +18,7 @@ export const checkChannels = (operation: string, channels: Channels | undefined)
   checkChoice(operation, "the option channels", channels, ["first", "last"]);
 
 /** The axes of an input. */
-export interface ChannelAxes {
+interface ChannelAxes {
   readonly channel: number;
   readonly count: number;
   readonly spatial: readonly number[];

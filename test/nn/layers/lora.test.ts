@@ -37,7 +37,9 @@ describeOnTensorDevices("lora", (device) => {
     assert.equal(merged.model.at("body.dense0").kind, "dense");
     assert.deepEqual(Object.keys(merged.params.head!), ["weights"]);
     const [wanted, found] = [numbersOf(model.apply(trained, x)), numbersOf(plain.apply(merged.params, x))];
-    found.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]!) < 2e-5, `${value} for ${wanted[i]}`));
+    found.forEach((value, i) => {
+      assert.ok(Math.abs(value - wanted[i]!) < 2e-5, `${value} for ${wanted[i]}`);
+    });
     assert.deepEqual(numbersOf(merged.model.apply(merged.params, x)), found);
     assert.ok(Math.abs(found[0]! - numbersOf(model.apply(params, x))[0]!) > 1e-3, "the change counts");
   });

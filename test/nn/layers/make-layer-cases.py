@@ -239,5 +239,4 @@ pool("bilinear, 3-D", "resize", [3, {"method": "bilinear", "antialias": False}],
 pool("nearest", "resize", [[7, 3], {"method": "nearest"}], [1, 2, 4, 5], lambda x: F.interpolate(x, size=[7, 3], mode="nearest-exact"))
 
 with open(sys.argv[1], "w") as file:
-    json.dump(cases, file, separators=(",", ":"))
-    file.write("\n")
+    file.write("[\n" + ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases) + "\n]\n")
