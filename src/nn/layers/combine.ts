@@ -81,17 +81,16 @@ const choiceOf = <In, Out>(
     }
     const before = stateBelow(scope);
     // A branch is traced by itself: state that it sets leaves it as a result.
+    let isSet = false;
     const traced = (name: string) => (): { output: Out; state: VariableTree } => {
       const newState = emptyTree();
       const output = branch(name, { ...scope.run, newState });
-      const set = findAt(newState, scope.path);
-      return {
-        output,
-        state: updated(before, set !== undefined && isSubtree(set) ? finished(set as GrowingTree) : {}),
-      };
+      const set = treeOrNone(findAt(newState, scope.path));
+      isSet ||= Object.keys(set).length > 0;
+      return { output, state: updated(before, finished(set as GrowingTree)) };
     };
     const { output, state } = choose(predicate(input), traced("whenTrue"), traced("whenFalse"));
-    if (scope.isTraining) keepState(scope, [], state);
+    if (isSet) keepState(scope, [], state);
     return output;
   },
   withParts: (others) => choiceOf(predicate, others),
@@ -100,7 +99,7 @@ const choiceOf = <In, Out>(
 /** State of the layers below a scope, as it is now. */
 function stateBelow({ run, path }: Scope): VariableTree {
   const [old, now] = [findAt(run.state, path), findAt(run.newState, path)];
-  return updated(treeOrNone(old), now !== undefined && isSubtree(now) ? finished(now as GrowingTree) : {});
+  return updated(treeOrNone(old), finished(treeOrNone(now) as GrowingTree));
 }
 
 const treeOrNone = (tree: Tensor | VariableTree | undefined): VariableTree =>

@@ -149,12 +149,31 @@ function grouped(name: string, scope: Scope, input: Tensor, groups: number, opti
     throw new ShapeError(`${name}: the input has ${count} channels, which do not divide into ${groups} groups.`);
   }
   const x = widened(name, input);
-  const parts = x.reshape([...x.shape.slice(0, channel), groups, count / groups, ...x.shape.slice(channel + 1)]);
-  const axis = parts.shape.map((_, i) => i).filter((i) => i !== 0 && i !== channel);
-  const result = standardized(parts, axis, options.eps ?? 1e-5).reshape(x.shape);
+  const { shape, axis, spread } = groupsOf(x, channel, groups);
   const { scale, biases } = affine(scope, [count], x.dtype, options);
-  const multiplied = scaled(result, scale && alongChannel(scale, x, channel));
-  return finished(biases ? multiplied.add(alongChannel(biases, x, channel)) : multiplied, input);
+  const result = scaled(standardized(x.reshape(shape), axis, options.eps ?? 1e-5), scale && spread(scale));
+  return finished((biases ? result.add(spread(biases)) : result).reshape(x.shape), input);
+}
+
+/**
+ * The shape in which groups are apart, the axes of a group, and vectors over the channels in that shape. A group of channels that come
+ * first is one axis: a row, which is read once.
+ */
+function groupsOf(x: Tensor, channel: number, groups: number) {
+  const [batch, ...rest] = x.shape;
+  const count = x.shape[channel];
+  if (channel === 1) {
+    const shape = [batch, groups, sizeOf(rest) / groups];
+    const spread = (vector: Tensor) =>
+      vector
+        .reshape([count, 1])
+        .broadcastTo([count, sizeOf(rest) / count])
+        .reshape(shape.slice(1));
+    return { shape, axis: [2], spread };
+  }
+  const shape = [...x.shape.slice(0, channel), groups, count / groups];
+  const axis = shape.map((_, i) => i).filter((i) => i !== 0 && i !== channel);
+  return { shape, axis, spread: (vector: Tensor) => vector.reshape([groups, count / groups]) };
 }
 
 function standardized(x: Tensor, axis: readonly number[], eps: number): Tensor {

@@ -45,7 +45,7 @@ export function resize(size: PerAxis, options: ResizeOptions = {}): Layer {
     const { spatial } = channelAxes("resize", x, channels, 1);
     const sizes = perAxis("resize", "the size", size, spatial.length);
     if (method === "nearest") return spatial.reduce((so, axis, i) => nearest(so, axis, sizes[i]), x);
-    const wide = isFloat(x.dtype) && x.dtype !== "f64" ? "f32" : x.dtype === "f64" ? "f64" : "f32";
+    const wide = x.dtype === "f64" ? "f64" : "f32";
     const floats = x.cast(wide) as Tensor;
     const result = spatial.reduce((so, axis, i) => weighed(so, axis, sizes[i], method, antialias), floats);
     return (isFloat(x.dtype) ? result.cast(x.dtype) : result) as Tensor;

@@ -91,5 +91,6 @@ describeOnTensorDevices("cond", (device) => {
       `${mean("whenTrue")}`,
     );
     assert.deepEqual(mean("whenFalse"), [0, 0]);
+    assert.equal(stateful.applyWithState(made.params, up, { state: made.state })[1].whenTrue, made.state.whenTrue);
   });
 });
