@@ -19,4 +19,68 @@ export { type Step, sequential } from "./core/sequential.js";
 export { Summary, type SummaryRow, summary } from "./core/summary.js";
 export type { Variables, VariableTree } from "./core/variables.js";
 export * as initializers from "./initializers/index.js";
+export {
+  type AdaptiveLpPoolOptions,
+  type AdaptivePoolOptions,
+  adaptiveAveragePool,
+  adaptiveLpPool,
+  adaptiveMaxPool,
+  type GlobalLpPoolOptions,
+  type GlobalPoolOptions,
+  globalAveragePool,
+  globalLpPool,
+  globalMaxPool,
+} from "./layers/adaptive-pool.js";
+export { type BilinearOptions, bilinear } from "./layers/bilinear.js";
+export { add, concatenate, cond, multiply, split, subtract } from "./layers/combine.js";
+export {
+  type ConvLayerOptions,
+  type ConvTransposeOptions,
+  conv,
+  convTranspose,
+  type DepthwiseConvOptions,
+  depthwiseConv,
+  type SeparableConvOptions,
+  separableConv,
+} from "./layers/conv.js";
 export { bias, type DenseOptions, dense } from "./layers/dense.js";
+export {
+  alphaDropout,
+  type ChannelDropoutOptions,
+  dropout,
+  featureAlphaDropout,
+  spatialDropout,
+} from "./layers/dropout.js";
+export { attend, type EmbeddingOptions, embedding } from "./layers/embedding.js";
+export { type LoraOptions, lora, type Merged, mergeLora } from "./layers/lora.js";
+export {
+  type BatchNormOptions,
+  batchNorm,
+  type GroupNormOptions,
+  groupNorm,
+  instanceNorm,
+  type LayerNormOptions,
+  layerNorm,
+  type RmsNormOptions,
+  rmsNorm,
+} from "./layers/norm.js";
+export {
+  type AveragePoolOptions,
+  averagePool,
+  type BlurPoolOptions,
+  blurPool,
+  type LpPoolOptions,
+  lpPool,
+  maxPool,
+  type PoolOptions,
+} from "./layers/pool.js";
+export { type PreluOptions, prelu } from "./layers/prelu.js";
+export { type ResizeMethod, type ResizeOptions, resize } from "./layers/resize.js";
+export { flatten, type PadLayerOptions, pad, reshape, transpose } from "./layers/shape.js";
+export type { Channels, PerAxis } from "./layers/spatial.js";
+export {
+  type SpectralNormOptions,
+  spectralNorm,
+  type WeightNormOptions,
+  weightNorm,
+} from "./layers/weight-norm.js";
