@@ -20,3 +20,5 @@ export { Summary, type SummaryRow, summary } from "./core/summary.js";
 export type { Variables, VariableTree } from "./core/variables.js";
 export * as initializers from "./initializers/index.js";
 export { bias, type DenseOptions, dense } from "./layers/dense.js";
+export * as optimizers from "./optimizers/index.js";
+export * as schedules from "./schedules/index.js";
