@@ -41,13 +41,13 @@ export interface StepScalars {
 }
 
 /** A scalar that is kept once for all parameters. */
-export interface KeptScalar {
+interface KeptScalar {
   readonly first: number;
   next(before: Tensor, count: Tensor): Tensor;
 }
 
 /** Definition of an optimiser by one parameter. C are the scalars that all parameters share. */
-export interface LeafRule<N extends string, C> {
+interface LeafRule<N extends string, C> {
   readonly rate: Rate;
   /** First values of what is kept, given the parameter. */
   readonly slots: { readonly [K in N]: (param: Tensor) => Tensor };
@@ -100,7 +100,7 @@ export function leafwise<N extends string, C>(operation: string, definition: Lea
       const updates = results.map(([update], i) => inDType(update, wideDType((flat.leaves[i] as Tensor).dtype)));
       const after = names.map((name, k) => [
         name,
-        back(results.map(([, own], i) => inDType(own[name], (before[k]?.[i] as Tensor).dtype))),
+        back(results.map(([, own], i) => inDType(own[name], ((before[k] as Tensor[])[i] as Tensor).dtype))),
       ]);
       return [back(updates) as P, { ...(whole ? { count: whole } : {}), ...single, ...Object.fromEntries(after) }];
     },

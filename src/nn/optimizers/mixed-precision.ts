@@ -82,11 +82,11 @@ export function lossScale(optimizer: Optimizer, options: LossScaleOptions = {}):
       const [scale, good] = [scalarIn("lossScale", state, "scale"), scalarIn("lossScale", state, "good")];
       const inner = stateIn("lossScale", state, "inner");
       if (given.length === 0) return [gradients, state];
-      const isFinite = given.map((each) => each.isFinite().all()).reduce((all, each) => all.logicalAnd(each));
+      const isUsable = given.map((each) => each.isFinite().all()).reduce((all, each) => all.logicalAnd(each));
       const back = (values: readonly Tensor[]) => unflatten(flat.structure, values) as P;
       const one = scale.reciprocal();
       const [updates, after] = cond(
-        isFinite,
+        isUsable,
         () => optimizer.update(back(given.map((each) => each.mul(one))), inner, params, extras),
         () =>
           [back(flat.leaves.map((leaf) => zerosLike(leaf, { dtype: wideDType(leaf.dtype) }) as Tensor)), inner] as [
@@ -101,8 +101,8 @@ export function lossScale(optimizer: Optimizer, options: LossScaleOptions = {}):
       return [
         updates,
         {
-          scale: where(isFinite, better, scale.mul(0.5).maximum(1)) as Tensor,
-          good: where(isFinite.logicalAnd(isEnough.logicalNot()), counted, 0) as Tensor,
+          scale: where(isUsable, better, scale.mul(0.5).maximum(1)) as Tensor,
+          good: where(isUsable.logicalAnd(isEnough.logicalNot()), counted, 0) as Tensor,
           inner: after,
         },
       ];

@@ -3,7 +3,16 @@ import { arange, random, type Tensor, tensor } from "pumice";
 import { optimizers, schedules } from "pumice/nn";
 import type { Calls } from "./methods.js";
 
-const params = () => ({ weights: tensor([[1, 2], [3, 4]], { device: "cpu" }), biases: tensor([1, 2], { device: "cpu" }) });
+const params = () => ({
+  weights: tensor(
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    { device: "cpu" },
+  ),
+  biases: tensor([1, 2], { device: "cpu" }),
+});
 const key = (): random.Key => random.key(0, { device: "cpu" });
 
 /** The weights after a step whose gradients are the parameters. */
@@ -14,7 +23,8 @@ const step = (optimizer: optimizers.Optimizer): Tensor => {
   return optimizers.applyUpdates(before, updates).weights;
 };
 
-const values = (schedule: schedules.Schedule): Tensor | number => schedule(arange(0, 10, 1, { device: "cpu" }) as Tensor);
+const values = (schedule: schedules.Schedule): Tensor | number =>
+  schedule(arange(0, 10, 1, { device: "cpu" }) as Tensor);
 
 const { adam, sgd, chain } = optimizers;
 
@@ -43,7 +53,8 @@ export const optimizerCalls: Calls = {
   "optimizers.globalNorm": () => optimizers.globalNorm(params()),
   "optimizers.identity": () => step(optimizers.identity()),
   "optimizers.lamb": () => step(optimizers.lamb()),
-  "optimizers.lbfgs": () => optimizers.lbfgs({ memory: 3 }).minimize((p) => p.biases.square().sum(), params(), { steps: 3 }).value,
+  "optimizers.lbfgs": () =>
+    optimizers.lbfgs({ memory: 3 }).minimize((p) => p.biases.square().sum(), params(), { steps: 3 }).value,
   "optimizers.lion": () => step(optimizers.lion()),
   "optimizers.lookahead": () => step(optimizers.lookahead(sgd(0.1), { every: 5 })),
   "optimizers.lossScale": () => step(optimizers.lossScale(sgd(0.1))),
@@ -52,7 +63,8 @@ export const optimizerCalls: Calls = {
   "optimizers.muon": () => step(optimizers.muon(0.02, { otherRate: 1e-3 })),
   "optimizers.nadam": () => step(optimizers.nadam()),
   "optimizers.noisySgd": () => step(optimizers.noisySgd(key(), 0.1)),
-  "optimizers.partition": () => step(optimizers.partition((path) => path, { weights: sgd(0.1), biases: optimizers.freeze() })),
+  "optimizers.partition": () =>
+    step(optimizers.partition((path) => path, { weights: sgd(0.1), biases: optimizers.freeze() })),
   "optimizers.radam": () => step(optimizers.radam()),
   "optimizers.rmsprop": () => step(optimizers.rmsprop(1e-2, { centered: true })),
   "optimizers.scale": () => step(optimizers.scale(0.5)),

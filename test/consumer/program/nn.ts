@@ -3,6 +3,7 @@ import { random, type Tensor, tensor } from "pumice";
 import * as nn from "pumice/nn";
 import type { Calls } from "./methods.js";
 import { functionCalls } from "./nn-functions.js";
+import { optimizerCalls } from "./nn-optimizers.js";
 
 const key = (): random.Key => random.key(0, { device: "cpu" });
 const x = (): Tensor => tensor([[1, 2, 3]], { device: "cpu" });
@@ -49,4 +50,4 @@ const dense: Calls = {
   bias: () => run(nn.bias()),
 };
 
-export const nnCalls: Calls = { ...core, ...initializers, ...dense, ...functionCalls };
+export const nnCalls: Calls = { ...core, ...initializers, ...dense, ...functionCalls, ...optimizerCalls };
