@@ -126,14 +126,16 @@ export const INNER_LAYERS = {
     layers: ["core", "initializers", "activations"],
     losses: ["activations"],
     metrics: [],
-    // gradient transforms, schedules
-    optimizers: [],
+    // numbers by step, as learning rates
+    schedules: [],
+    // gradient transforms
+    optimizers: ["schedules"],
     // batches, augmentation, files larger than memory
     data: [],
     // models and training states in files; narrow weights
     files: ["core", "layers", "activations"],
     // runs: steps, events, checkpoints, progress
-    training: ["core", "data", "losses", "metrics", "optimizers", "files"],
+    training: ["core", "data", "losses", "metrics", "schedules", "optimizers", "files"],
   },
 };
 

@@ -84,3 +84,5 @@ export {
   type WeightNormOptions,
   weightNorm,
 } from "./layers/weight-norm.js";
+export * as optimizers from "./optimizers/index.js";
+export * as schedules from "./schedules/index.js";

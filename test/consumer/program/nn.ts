@@ -4,6 +4,7 @@ import * as nn from "pumice/nn";
 import type { Calls } from "./methods.js";
 import { functionCalls } from "./nn-functions.js";
 import { layerCalls } from "./nn-layers.js";
+import { optimizerCalls } from "./nn-optimizers.js";
 
 const key = (): random.Key => random.key(0, { device: "cpu" });
 const x = (): Tensor => tensor([[1, 2, 3]], { device: "cpu" });
@@ -50,4 +51,11 @@ const dense: Calls = {
   bias: () => run(nn.bias()),
 };
 
-export const nnCalls: Calls = { ...core, ...initializers, ...dense, ...functionCalls, ...layerCalls };
+export const nnCalls: Calls = {
+  ...core,
+  ...initializers,
+  ...dense,
+  ...functionCalls,
+  ...layerCalls,
+  ...optimizerCalls,
+};

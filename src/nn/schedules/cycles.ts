@@ -1,0 +1,116 @@
+/** Schedules with a turn: cosines, with restarts too, one cycle, and a warm-up before any schedule. */
+import { checkFunction, checkOptions, checkWhole } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
+import { type Tensor, where } from "../../tensor/index.js";
+import { asFloat, checkValue, progressOf, type Schedule } from "./schedule.js";
+
+/** From 1 to 0 along half a cosine, for a share from 0 to 1. */
+const falling = (share: Tensor): Tensor => share.mul(Math.PI).cos().add(1).mul(0.5);
+
+/** From a value to `floor` (0) along half a cosine, in so many steps; the last value stays. */
+export function cosine(value: number, steps: number, options: { readonly floor?: number } = {}): Schedule {
+  checkValue("cosine", "the value", value);
+  checkWhole("cosine", "the number of steps", steps, 1);
+  checkOptions("cosine", options, { floor: "number" });
+  const { floor = 0 } = options;
+  return (step) =>
+    falling(progressOf(step, steps))
+      .mul(value - floor)
+      .add(floor);
+}
+
+/** Options of `cosineRestarts`. */
+export interface CosineRestartsOptions {
+  /** The last value of a period; 0. */
+  readonly floor?: number;
+  /** Each period is so many times as long as the one before; 1. */
+  readonly growth?: number;
+  /** Each period begins at so much of the first value of the one before; 1. */
+  readonly decay?: number;
+}
+
+/** Cosines that begin anew: SGDR. The first period has so many steps. */
+export function cosineRestarts(value: number, steps: number, options: CosineRestartsOptions = {}): Schedule {
+  checkValue("cosineRestarts", "the value", value);
+  checkWhole("cosineRestarts", "the number of steps", steps, 1);
+  checkOptions("cosineRestarts", options, { floor: "number", growth: "number", decay: "number" });
+  const { floor = 0, growth = 1, decay = 1 } = options;
+  if (!(growth >= 1)) throw new ArgumentError(`cosineRestarts: the option growth is 1 or more, not ${growth}.`);
+  return (step) => {
+    const passed = asFloat(step).div(steps);
+    // Periods 0 … k - 1 take (growth^k - 1) / (growth - 1) of the first. The logarithm may land just below a whole number.
+    const slack = 1e-5;
+    const period =
+      growth === 1
+        ? passed.floor()
+        : passed
+            .mul(growth - 1)
+            .log1p()
+            .div(Math.log(growth))
+            .add(slack)
+            .floor();
+    const length = growth === 1 ? 1 : period.mul(Math.log(growth)).exp();
+    const begin = growth === 1 ? period : (length as Tensor).sub(1).div(growth - 1);
+    const share = passed.sub(begin).div(length).clip(0, 1);
+    const peak = decay === 1 ? value : period.mul(Math.log(decay)).exp().mul(value);
+    return falling(share)
+      .mul(decay === 1 ? value - floor : (peak as Tensor).sub(floor))
+      .add(floor);
+  };
+}
+
+/** Options of `oneCycle`. */
+export interface OneCycleOptions {
+  /** The share of steps in which the value rises; 0.3. */
+  readonly rising?: number;
+  /** The first value is the peak divided by this; 25. */
+  readonly start?: number;
+  /** The last value is the first one divided by this; 10,000. */
+  readonly end?: number;
+}
+
+/** Up to a peak and down again, on cosines (Smith & Topin 2019), with the numbers of PyTorch's OneCycleLR. */
+export function oneCycle(peak: number, steps: number, options: OneCycleOptions = {}): Schedule {
+  checkValue("oneCycle", "the peak", peak);
+  checkWhole("oneCycle", "the number of steps", steps, 2);
+  checkOptions("oneCycle", options, { rising: "number", start: "number", end: "number" });
+  const { rising = 0.3, start = 25, end = 1e4 } = options;
+  if (!(rising > 0 && rising < 1)) {
+    throw new ArgumentError(`oneCycle: the option rising lies between 0 and 1, not at ${rising}.`);
+  }
+  const [first, last] = [peak / start, peak / start / end];
+  const top = rising * steps - 1;
+  if (!(top > 0)) throw new ArgumentError(`oneCycle: ${steps} steps are too few to rise in a share of ${rising}.`);
+  return (step) => {
+    const now = asFloat(step);
+    const up = falling(now.div(top).clip(0, 1))
+      .mul(first - peak)
+      .add(peak);
+    const down = falling(
+      now
+        .sub(top)
+        .div(steps - 1 - top)
+        .clip(0, 1),
+    )
+      .mul(peak - last)
+      .add(last);
+    return where(now.lessEqual(top), up, down);
+  };
+}
+
+/** Rises from `from` (0) on a line for so many steps; the schedule, or the constant value, begins after them. */
+export function warmup(steps: number, then: Schedule | number, options: { readonly from?: number } = {}): Schedule {
+  checkWhole("warmup", "the number of steps", steps, 1);
+  if (typeof then !== "number") checkFunction("warmup", then, "the schedule that follows");
+  checkOptions("warmup", options, { from: "number" });
+  const { from = 0 } = options;
+  const after: Schedule = typeof then === "number" ? () => then : then;
+  return (step) => {
+    const now = asFloat(step);
+    // The schedule's own first value is the one that the line leads to.
+    const first = after(now.mul(0));
+    const rise = now.div(steps);
+    const rising = typeof first === "number" ? rise.mul(first - from).add(from) : first.sub(from).mul(rise).add(from);
+    return where(now.less(steps), rising, after(now.sub(steps).maximum(0)));
+  };
+}

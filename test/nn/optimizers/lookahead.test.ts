@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tensor } from "../../../src/index.js";
+import { optimizers } from "../../../src/nn/index.js";
+import { describeOnTensorDevices } from "../../support/tensors.js";
+import { assertPlain, keptOf, START, track } from "./trajectories.js";
+
+const { lookahead, emaOfWeights, averagedWeights, chain, sgd } = optimizers;
+
+describeOnTensorDevices("lookahead", (device) => {
+  test("follows the written-out rule", () =>
+    assertPlain(
+      lookahead(sgd(0.001, { momentum: 0.5 }), { every: 3, share: 0.4 }),
+      (leaf, count) => {
+        const kept = keptOf(leaf, "momentum");
+        leaf.kept.slow ??= [...START[leaf.name]];
+        const { slow } = leaf.kept as { slow: number[] };
+        leaf.g.forEach((g, i) => {
+          kept[i] = 0.5 * kept[i]! + g;
+          leaf.p[i]! -= 0.001 * kept[i]!;
+          if (count % 3 !== 0) return;
+          slow[i]! += 0.4 * (leaf.p[i]! - slow[i]!);
+          leaf.p[i] = slow[i]!;
+        });
+      },
+      device,
+    ));
+});
+
+test("the average of weights begins at the first ones and changes no update", async () => {
+  const optimizer = chain(sgd(1), emaOfWeights({ decay: 0.75 }));
+  const params = { w: tensor([8], { device: "cpu" }) };
+  let state = optimizer.init(params);
+  assert.deepEqual(await averagedWeights<typeof params>(state).w.array(), [8]);
+  const gradients = { w: tensor([4], { device: "cpu" }) };
+  let updates = gradients;
+  [updates, state] = optimizer.update(gradients, state, params);
+  assert.deepEqual(await updates.w.array(), [-4]);
+  assert.deepEqual(await averagedWeights<typeof params>(state).w.array(), [7]);
+  const plain = await track(sgd(0.001), "cpu", "f64", 2);
+  assert.deepEqual(await track(chain(sgd(0.001), emaOfWeights()), "cpu", "f64", 2), plain);
+});
+
+test("misuse is refused by name", () => {
+  assert.throws(() => averagedWeights(sgd(1).init({ w: tensor([1]) })), { message: /put emaOfWeights\(\) last/ });
+  assert.throws(() => lookahead(sgd(1), { share: 0 }), { message: /lookahead: the option share/ });
+  assert.throws(() => lookahead(3 as never), { message: /lookahead: takes optimisers.*not 3/ });
+});

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { optimizers } from "../../../src/nn/index.js";
+import { describeOnTensorDevices } from "../../support/tensors.js";
+import { assertPlain, keptOf } from "./trajectories.js";
+
+const { adagrad, rmsprop } = optimizers;
+
+describeOnTensorDevices("optimisers by squares", (device) => {
+  test("adagrad follows the written-out rule", () =>
+    assertPlain(
+      adagrad(0.05, { initial: 0.1, rateDecay: 0.1 }),
+      (leaf, count) => {
+        const sum = keptOf(leaf, "sum", 0.1);
+        leaf.g.forEach((g, i) => {
+          sum[i]! += g * g;
+          leaf.p[i]! -= ((0.05 / (1 + (count - 1) * 0.1)) * g) / (Math.sqrt(sum[i]!) + 1e-10);
+        });
+      },
+      device,
+    ));
+
+  test("rmsprop, centred and with momentum, follows the written-out rule", () =>
+    assertPlain(
+      rmsprop(0.01, { decay: 0.9, centered: true, momentum: 0.5 }),
+      (leaf) => {
+        const [square, mean, kept] = [keptOf(leaf, "square"), keptOf(leaf, "mean"), keptOf(leaf, "momentum")];
+        leaf.g.forEach((g, i) => {
+          square[i] = 0.9 * square[i]! + (1 - 0.9) * g * g;
+          mean[i] = 0.9 * mean[i]! + (1 - 0.9) * g;
+          kept[i] = 0.5 * kept[i]! + g / (Math.sqrt(square[i]! - mean[i]! ** 2) + 1e-8);
+          leaf.p[i]! -= 0.01 * kept[i]!;
+        });
+      },
+      device,
+    ));
+});
+
+test("misuse is refused by name", () => {
+  assert.throws(() => adagrad(0.1, { initial: -1 }), { message: /adagrad: the option initial/ });
+  assert.throws(() => rmsprop(0.1, { decay: 1 }), { message: /rmsprop: the option decay is at least 0 and below 1/ });
+});
