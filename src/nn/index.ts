@@ -20,3 +20,4 @@ export { Summary, type SummaryRow, summary } from "./core/summary.js";
 export type { Variables, VariableTree } from "./core/variables.js";
 export * as initializers from "./initializers/index.js";
 export { bias, type DenseOptions, dense } from "./layers/dense.js";
+export * as losses from "./losses/index.js";
