@@ -20,7 +20,7 @@ export interface LossOptions {
   readonly weights?: Tensor;
 }
 
-export const LOSS: OptionKinds<LossOptions> = { reduction: "text", weights: "any" };
+const LOSS: OptionKinds<LossOptions> = { reduction: "text", weights: "any" };
 
 /** Checks the options of a loss: its own and those that all have. */
 export function checkLossOptions<O extends LossOptions>(
