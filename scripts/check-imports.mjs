@@ -125,7 +125,7 @@ export const INNER_LAYERS = {
     // the layers, a file for each family
     layers: ["core", "initializers", "activations"],
     losses: ["activations"],
-    metrics: [],
+    metrics: ["losses"],
     // gradient transforms, schedules
     optimizers: [],
     // batches, augmentation, files larger than memory

@@ -21,3 +21,4 @@ export type { Variables, VariableTree } from "./core/variables.js";
 export * as initializers from "./initializers/index.js";
 export { bias, type DenseOptions, dense } from "./layers/dense.js";
 export * as losses from "./losses/index.js";
+export * as metrics from "./metrics/index.js";

@@ -1,6 +1,6 @@
 /** A consumer's program: the functions of `pumice/nn`, activations, losses and metrics. */
 import { type Tensor, tensor } from "pumice";
-import { activations, losses } from "pumice/nn";
+import { activations, losses, metrics } from "pumice/nn";
 import type { Calls } from "./methods.js";
 
 const x = (): Tensor => tensor([[1, -2, 3, 0.5]], { device: "cpu" });
@@ -67,4 +67,28 @@ const lossCalls: Calls = {
   "losses.triplet": () => losses.triplet(x(), { positive: t(), negative: x() }, { swap: true }),
 };
 
-export const functionCalls: Calls = { ...activationCalls, ...lossCalls };
+const metricCalls: Calls = {
+  "metrics.accuracy": () => metrics.accuracy(x(), t()),
+  "metrics.meanAbsoluteError": () => metrics.meanAbsoluteError(x(), t()),
+  "metrics.meanSquaredError": () => metrics.meanSquaredError(x(), t()),
+  "metrics.r2": () => metrics.r2(x(), t()),
+  "metrics.rootMeanSquaredError": () => metrics.rootMeanSquaredError(x(), t()),
+  "metrics.binaryAccuracy": () => metrics.binaryAccuracy(x(), t(), { threshold: 0 }),
+  "metrics.f1": () => metrics.f1(x(), t(), { threshold: 0 }),
+  "metrics.falseNegatives": () => metrics.falseNegatives(x(), t(), { threshold: 0 }),
+  "metrics.falsePositives": () => metrics.falsePositives(x(), t(), { threshold: 0 }),
+  "metrics.precision": () => metrics.precision(x(), t(), { threshold: 0 }),
+  "metrics.recall": () => metrics.recall(x(), t(), { threshold: 0 }),
+  "metrics.sensitivity": () => metrics.sensitivity(x(), t(), { threshold: 0 }),
+  "metrics.specificity": () => metrics.specificity(x(), t(), { threshold: 0 }),
+  "metrics.trueNegatives": () => metrics.trueNegatives(x(), t(), { threshold: 0 }),
+  "metrics.truePositives": () => metrics.truePositives(x(), t(), { threshold: 0 }),
+  "metrics.auc": () => metrics.auc(x().flatten(), t().flatten()),
+  "metrics.confusionMatrix": () => metrics.confusionMatrix(x(), labels(), { classes: 4 }),
+  "metrics.perplexity": () => metrics.perplexity(x(), labels(), { fromLogits: true }),
+  "metrics.runningMean": () => metrics.runningMean(metrics.startMean({ device: "cpu" }), x().sum(), 4).mean,
+  "metrics.startMean": () => metrics.startMean({ device: "cpu" }).weight,
+  "metrics.topKAccuracy": () => metrics.topKAccuracy(x(), labels(), { k: 2 }),
+};
+
+export const functionCalls: Calls = { ...activationCalls, ...lossCalls, ...metricCalls };
