@@ -130,6 +130,9 @@ export const INNER_LAYERS = {
     schedules: [],
     // gradient transforms
     optimizers: ["schedules"],
+    metrics: ["losses"],
+    // gradient transforms, schedules
+    optimizers: [],
     // batches, augmentation, files larger than memory
     data: [],
     // models and training states in files; narrow weights

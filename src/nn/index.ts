@@ -84,5 +84,7 @@ export {
   type WeightNormOptions,
   weightNorm,
 } from "./layers/weight-norm.js";
+export * as losses from "./losses/index.js";
+export * as metrics from "./metrics/index.js";
 export * as optimizers from "./optimizers/index.js";
 export * as schedules from "./schedules/index.js";

@@ -1,0 +1,95 @@
+/**
+ * What all losses share: arguments that fit one another, weights, and the reduction to one number. A loss computes a tensor of
+ * losses, one for each element or for each example, and `reduceLosses` turns it into the user's choice. Losses of f16 and bf16 are
+ * computed in f32 and are f32: sums over a batch leave the range of narrow floats.
+ */
+import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
+import { isNarrowFloat } from "../../core/dtype.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { formatShape, sameShape } from "../../core/shape.js";
+import { asFloat, checkTensor, type Tensor } from "../../tensor/index.js";
+
+/** Options of every loss. */
+export interface LossOptions {
+  /** "mean" unless told; "sum"; or "none", which gives the losses one by one. */
+  readonly reduction?: "mean" | "sum" | "none";
+  /**
+   * Weights of examples, by which a mean is divided again. Their axes are the first ones of the losses: [batch] weights whole
+   * examples. Zeros leave padding out.
+   */
+  readonly weights?: Tensor;
+}
+
+const LOSS: OptionKinds<LossOptions> = { reduction: "text", weights: "any" };
+
+/** Checks the options of a loss: its own and those that all have. */
+export function checkLossOptions<O extends LossOptions>(
+  operation: string,
+  options: O,
+  own: OptionKinds<Omit<O, keyof LossOptions>>,
+): void {
+  checkOptions<O>(operation, options, { ...own, ...LOSS } as OptionKinds<O>);
+  checkChoice(operation, "the option reduction", options.reduction, ["mean", "sum", "none"]);
+  if (options.weights !== undefined) checkTensor(operation, "the option weights", options.weights);
+}
+
+/** Predictions as f32 or f64. */
+export function widePredictions(operation: string, predictions: Tensor, what = "the prediction"): Tensor {
+  checkTensor(operation, what, predictions);
+  const floats = asFloat(operation, predictions);
+  return isNarrowFloat(floats.dtype) ? floats.cast("f32") : floats;
+}
+
+/** Predictions and targets of one shape, in the dtype of the predictions. */
+export function fittingPair(operation: string, predictions: Tensor, targets: Tensor): [Tensor, Tensor] {
+  const wide = widePredictions(operation, predictions);
+  checkTensor(operation, "the target", targets);
+  checkSameShape(operation, wide, targets, "targets");
+  return [wide, targets.cast(wide.dtype)];
+}
+
+/** Losses do not broadcast: predictions [n, 1] and targets [n] would be n·n differences. */
+export function checkSameShape(operation: string, predictions: Tensor, other: Tensor, what: string): void {
+  if (sameShape(predictions.shape, other.shape)) return;
+  throw new ShapeError(
+    `${operation}: predictions ${formatShape(predictions.shape)} and ${what} ${formatShape(other.shape)} have different ` +
+      "shapes; reshape or broadcast one of them.",
+  );
+}
+
+/**
+ * The reduction of some losses. `shares`, of their shape, are the parts by which a mean counts them, where the losses have
+ * been multiplied by them already (class weights).
+ */
+export function reduceLosses(operation: string, losses: Tensor, options: LossOptions, shares?: Tensor): Tensor {
+  const { reduction = "mean", weights } = options;
+  const factors = weights === undefined ? undefined : alignedWeights(operation, losses, weights);
+  const weighted = factors === undefined ? losses : losses.mul(factors);
+  if (reduction === "none") return weighted;
+  if (reduction === "sum") return weighted.sum();
+  if (losses.size === 0) {
+    throw new ShapeError(`${operation}: no losses to average: the batch is empty, ${formatShape(losses.shape)}.`);
+  }
+  if (factors === undefined && shares === undefined) return weighted.mean();
+  const parts = shares === undefined ? factors : factors === undefined ? shares : shares.mul(factors);
+  return weighted.sum().div((parts as Tensor).broadcastTo(losses.shape).sum());
+}
+
+/** Weights in the dtype of the losses, with axes of extent 1 behind. */
+function alignedWeights(operation: string, losses: Tensor, weights: Tensor): Tensor {
+  const shape = [...weights.shape, ...losses.shape.slice(weights.rank).map(() => 1)];
+  const fits = weights.rank <= losses.rank && shape.every((extent, i) => extent === 1 || extent === losses.shape[i]);
+  if (!fits) {
+    throw new ShapeError(
+      `${operation}: weights ${formatShape(weights.shape)} do not fit losses ${formatShape(losses.shape)}; their axes are ` +
+        "the first ones of the losses, as in [batch].",
+    );
+  }
+  return weights.cast(losses.dtype).reshape(shape);
+}
+
+/** A number of an option that must lie in a range. */
+export function checkWithin(operation: string, what: string, value: number, isInside: boolean, range: string): void {
+  if (isInside) return;
+  throw new ArgumentError(`${operation}: ${what} is ${range}, not ${value}.`);
+}

@@ -1,0 +1,58 @@
+/** How often predictions are right: accuracy of classes and of binary labels, and the right class among the k best. */
+import { checkOptions, checkWhole } from "../../core/arguments.js";
+import { isFloat } from "../../core/dtype.js";
+import { ArgumentError } from "../../core/errors.js";
+import { asFloat, type Tensor } from "../../tensor/index.js";
+import { checkNotEmpty, classLabels, decisions, ranksOfLabels } from "./labels.js";
+
+/** Options of metrics of binary labels. */
+export interface ThresholdOptions {
+  /** Predictions above it say yes: 0.5 unless told, which is for probabilities; 0 is for logits. */
+  readonly threshold?: number;
+}
+
+/** Options of `topKAccuracy`. */
+export interface TopKAccuracyOptions {
+  /** How many of the best classes count: 5 unless told. */
+  readonly k?: number;
+}
+
+/**
+ * The share of examples whose right class has the largest score; of equal ones the first counts. Targets are class numbers,
+ * or shares of the classes like the predictions [..., classes].
+ */
+export function accuracy(predictions: Tensor, targets: Tensor): Tensor {
+  return shareAmong("accuracy", predictions, targets, 1);
+}
+
+/** The share of examples whose right class is among the k with the largest scores. Targets as for `accuracy`. */
+export function topKAccuracy(predictions: Tensor, targets: Tensor, options: TopKAccuracyOptions = {}): Tensor {
+  checkOptions("topKAccuracy", options, { k: "number" });
+  return shareAmong("topKAccuracy", predictions, targets, checkWhole("topKAccuracy", "k", options.k ?? 5, 1));
+}
+
+/** The share of elements whose prediction and target are on the same side of the threshold. */
+export function binaryAccuracy(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  const threshold = thresholdOf("binaryAccuracy", options);
+  const [says, isTrue] = decisions("binaryAccuracy", predictions, targets, threshold);
+  checkNotEmpty("binaryAccuracy", predictions);
+  return says.equal(isTrue).cast(metricDType(predictions)).mean();
+}
+
+/** The threshold of the options, checked. */
+export function thresholdOf(operation: string, options: ThresholdOptions): number {
+  checkOptions(operation, options, { threshold: "number" });
+  const { threshold = 0.5 } = options;
+  if (Number.isNaN(threshold)) throw new ArgumentError(`${operation}: the threshold is a number, not NaN.`);
+  return threshold;
+}
+
+/** Shares are f64 where predictions are, and else f32. */
+export const metricDType = ({ dtype }: Tensor): "f32" | "f64" => (dtype === "f64" ? "f64" : "f32");
+
+function shareAmong(operation: string, predictions: Tensor, targets: Tensor, k: number): Tensor {
+  const labels = classLabels(operation, predictions, targets);
+  checkNotEmpty(operation, predictions);
+  const scores = isFloat(predictions.dtype) ? predictions : asFloat(operation, predictions);
+  return ranksOfLabels(scores, labels).less(k).cast(metricDType(scores)).mean();
+}

@@ -1,0 +1,39 @@
+/** The confusion matrix: which classes are taken for which. */
+import { checkOptions, checkWhole } from "../../core/arguments.js";
+import { ShapeError } from "../../core/errors.js";
+import { formatShape, sameShape } from "../../core/shape.js";
+import { checkTensor, type Tensor, where } from "../../tensor/index.js";
+import { wholeLabels } from "./labels.js";
+
+/** Options of `confusionMatrix`. */
+export interface ConfusionOptions {
+  /** The number of classes: needed where predictions are class numbers. */
+  readonly classes?: number;
+}
+
+/**
+ * Counts of examples by right class (rows) and predicted class (columns), in i32. Predictions are scores [..., classes] or class
+ * numbers like the targets; examples with a number that is no class are left out.
+ */
+export function confusionMatrix(predictions: Tensor, targets: Tensor, options: ConfusionOptions = {}): Tensor {
+  checkOptions("confusionMatrix", options, { classes: "number" });
+  checkTensor("confusionMatrix", "the prediction", predictions);
+  checkTensor("confusionMatrix", "the target", targets);
+  const right = wholeLabels("confusionMatrix", targets);
+  const isScores = sameShape(predictions.shape.slice(0, -1), targets.shape) && predictions.rank === targets.rank + 1;
+  if (!isScores && !sameShape(predictions.shape, targets.shape)) {
+    throw new ShapeError(
+      `confusionMatrix: predictions ${formatShape(predictions.shape)} are neither class numbers like the targets ` +
+        `${formatShape(targets.shape)} nor scores with one more axis.`,
+    );
+  }
+  const found = isScores ? predictions.argmax({ axis: -1 }) : wholeLabels("confusionMatrix", predictions);
+  const count = options.classes ?? (isScores ? predictions.shape[predictions.rank - 1] : Number.NaN);
+  const classes = checkWhole("confusionMatrix", "the option classes", count as number, 1);
+  const isClass = (x: Tensor) => x.greaterEqual(0).logicalAnd(x.less(classes));
+  const cells = where(isClass(right).logicalAnd(isClass(found)), right.mul(classes).add(found), -1);
+  return cells
+    .flatten()
+    .bincount({ length: classes * classes })
+    .reshape([classes, classes]);
+}

@@ -1,0 +1,85 @@
+/**
+ * Counts of right and wrong decisions about binary labels, and the shares made of them: precision, recall, specificity, F1. Counts
+ * are i32, so that those of several batches can be added without rounding.
+ */
+import { type Tensor, where } from "../../tensor/index.js";
+import { metricDType, type ThresholdOptions, thresholdOf } from "./classification.js";
+import { checkNotEmpty, decisions } from "./labels.js";
+
+/** How many predictions say yes and are right. */
+export function truePositives(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  return counted("truePositives", predictions, targets, options).truePositives;
+}
+
+/** How many predictions say yes and are wrong. */
+export function falsePositives(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  return counted("falsePositives", predictions, targets, options).falsePositives;
+}
+
+/** How many predictions say no and are right. */
+export function trueNegatives(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  return counted("trueNegatives", predictions, targets, options).trueNegatives;
+}
+
+/** How many predictions say no and are wrong. */
+export function falseNegatives(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  return counted("falseNegatives", predictions, targets, options).falseNegatives;
+}
+
+/** The share of the predicted positives that are right; 0 where none is predicted. */
+export function precision(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  const { truePositives, falsePositives } = counted("precision", predictions, targets, options);
+  return share("precision", predictions, truePositives, falsePositives);
+}
+
+/** The share of the positives that are found; 0 where there are none. */
+export function recall(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  const { truePositives, falseNegatives } = counted("recall", predictions, targets, options);
+  return share("recall", predictions, truePositives, falseNegatives);
+}
+
+/** The name of `recall` in medicine. */
+export function sensitivity(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  const { truePositives, falseNegatives } = counted("sensitivity", predictions, targets, options);
+  return share("sensitivity", predictions, truePositives, falseNegatives);
+}
+
+/** The share of the negatives that are found; 0 where there are none. */
+export function specificity(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  const { trueNegatives, falsePositives } = counted("specificity", predictions, targets, options);
+  return share("specificity", predictions, trueNegatives, falsePositives);
+}
+
+/** The harmonic mean of precision and recall; 0 where there is nothing to find and nothing found. */
+export function f1(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+  const { truePositives, falsePositives, falseNegatives } = counted("f1", predictions, targets, options);
+  return share("f1", predictions, truePositives.mul(2), falsePositives.add(falseNegatives));
+}
+
+interface Counts {
+  readonly truePositives: Tensor;
+  readonly falsePositives: Tensor;
+  readonly trueNegatives: Tensor;
+  readonly falseNegatives: Tensor;
+}
+
+function counted(operation: string, predictions: Tensor, targets: Tensor, options: ThresholdOptions): Counts {
+  const threshold = thresholdOf(operation, options);
+  const [says, isTrue] = decisions(operation, predictions, targets, threshold);
+  const [saysNot, isFalse] = [says.logicalNot(), isTrue.logicalNot()];
+  const count = (a: Tensor, b: Tensor) => a.logicalAnd(b).sum();
+  return {
+    truePositives: count(says, isTrue),
+    falsePositives: count(says, isFalse),
+    trueNegatives: count(saysNot, isFalse),
+    falseNegatives: count(saysNot, isTrue),
+  };
+}
+
+/** part / (part + rest), and 0 where both are zero. */
+function share(operation: string, predictions: Tensor, part: Tensor, rest: Tensor): Tensor {
+  checkNotEmpty(operation, predictions);
+  const dtype = metricDType(predictions);
+  const whole = part.add(rest).cast(dtype);
+  return part.cast(dtype).div(where(whole.equal(0), 1, whole));
+}
