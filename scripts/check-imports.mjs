@@ -125,14 +125,11 @@ export const INNER_LAYERS = {
     // the layers, a file for each family
     layers: ["core", "initializers", "activations"],
     losses: ["activations"],
-    metrics: [],
+    metrics: ["losses"],
     // numbers by step, as learning rates
     schedules: [],
     // gradient transforms
     optimizers: ["schedules"],
-    metrics: ["losses"],
-    // gradient transforms, schedules
-    optimizers: [],
     // batches, augmentation, files larger than memory
     data: [],
     // models and training states in files; narrow weights
