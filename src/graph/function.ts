@@ -45,12 +45,23 @@ export function abstractInOrder(outputs: readonly Node[], placeholders: readonly
   return dependingOn(outputs, placeholders, ({ isAbstract }) => isAbstract);
 }
 
-/** The outputs with other nodes in place of placeholders. Nodes that do not depend on them stay. */
+/**
+ * The outputs with other nodes in place of placeholders. Nodes that do not depend on them stay. A long chain is computed while
+ * it is built; the nodes are held meanwhile, because those that will read a value may not have been made yet.
+ */
 export function substitute(outputs: readonly Node[], from: readonly Node[], to: readonly Node[]): Node[] {
   const made = new Map<Node, Node>(from.map((node, i) => [node, to[i]]));
-  for (const node of abstractInOrder(outputs, from)) {
-    const inputs = node.inputs.map((input) => made.get(input) ?? input);
-    made.set(node, remakeNode(node, inputs));
+  const held: Node[] = [];
+  try {
+    for (const node of abstractInOrder(outputs, from)) {
+      const inputs = node.inputs.map((input) => made.get(input) ?? input);
+      const copy = remakeNode(node, inputs);
+      copy.handles++;
+      held.push(copy);
+      made.set(node, copy);
+    }
+  } finally {
+    for (const node of held) node.handles--;
   }
   return outputs.map((output) => made.get(output) ?? output);
 }

@@ -98,8 +98,11 @@ async function runLooping<M extends EngineMemory, K extends LoadedKernel>(
 
 /** A root that was computed by somebody else in the meantime has memory already. */
 function realizeAll(roots: readonly Node[], results: readonly EngineMemory[]): void {
+  // Keeps all roots alive meanwhile: the last reader of a root may be another root.
+  for (const root of roots) root.handles++;
   for (let i = 0; i < roots.length; i++) {
     if (roots[i].storage === null) roots[i].realize(results[i]);
     else results[i].dispose();
   }
+  for (const root of roots) root.handles--;
 }

@@ -141,13 +141,14 @@ describe("what eig promises", () => {
 });
 
 describe("derivatives", () => {
-  const weights = normals([4, 4], "c128", 9);
+  // Made in the tests: they choose the device.
+  const weights = () => normals([4, 4], "c128", 9);
   const functions: Record<string, (a: Tensor) => Tensor> = {
-    eigvals: (a) => linalg.eigvals(a).mul(weights.at(0)).sum().real(),
-    vectors: (a) => linalg.eig(a).eigenvectors.mul(weights).sum().real(),
+    eigvals: (a) => linalg.eigvals(a).mul(weights().at(0)).sum().real(),
+    vectors: (a) => linalg.eig(a).eigenvectors.mul(weights()).sum().real(),
     "a function of the matrix": (a) => {
       const { eigenvalues, eigenvectors } = linalg.eig(a);
-      return eigenvectors.mul(eigenvalues.sin()).matmul(linalg.inv(eigenvectors)).mul(weights).sum().real();
+      return eigenvectors.mul(eigenvalues.sin()).matmul(linalg.inv(eigenvectors)).mul(weights()).sum().real();
     },
   };
   for (const [name, f] of Object.entries(functions)) {

@@ -22,7 +22,7 @@ export type PartsOf<P> = {
       : never;
 };
 
-/** What a run knows besides its input. */
+/** Facts about a run besides its input. */
 export interface BlockRun {
   readonly training: boolean;
 }

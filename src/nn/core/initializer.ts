@@ -4,7 +4,7 @@ import type { Shape } from "../../core/shape.js";
 import type { Key } from "../../random/index.js";
 import type { Tensor } from "../../tensor/index.js";
 
-/** What an initialiser is told about its parameter. */
+/** Facts about a parameter, for its initialiser. */
 export interface ParameterInfo {
   readonly dtype: DType;
   /** Terms that are added up for one result, and results that one input goes into. */

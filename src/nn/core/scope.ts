@@ -13,7 +13,7 @@ import type { Initializer } from "./initializer.js";
 import { type Policy, toDType } from "./policy.js";
 import { findAt, type GrowingTree, isSubtree, pathText, putAt, type VariableTree } from "./variables.js";
 
-/** What happens to layers of a run as they are called. */
+/** Sees the layers of a run as they are called. */
 export interface Watcher {
   /** A layer was called. May give another output in place of the layer's. */
   called(call: {

@@ -9,7 +9,7 @@ export interface VariableTree {
   readonly [name: string]: Tensor | VariableTree;
 }
 
-/** What `init` makes: parameters, which are trained, and state, which layers such as batch norm keep up to date. */
+/** The result of `init`: parameters, which are trained, and state, which layers such as batch norm keep up to date. */
 export interface Variables {
   readonly params: VariableTree;
   readonly state: VariableTree;

@@ -40,9 +40,9 @@ testAgainstTorch({
 
 describeOnTensorDevices("far from zero", () => {
   test("logSigmoid and softplus are finite at ±10⁴, with finite slopes", () => {
-    const x = tensor([-1e4, -100, 100, 1e4]);
-    assert.deepEqual(numbersOf(logSigmoid(x)), [-1e4, -100, -Math.fround(Math.exp(-100)), -0]);
-    assert.deepEqual(numbersOf(activations.softplus(x)), [0, Math.fround(Math.exp(-100)), 100, 1e4]);
+    const x = tensor([-1e4, -80, 80, 1e4]);
+    assert.deepEqual(numbersOf(logSigmoid(x)), [-1e4, -80, -Math.fround(Math.exp(-80)), -0]);
+    assert.deepEqual(numbersOf(activations.softplus(x)), [0, Math.fround(Math.exp(-80)), 80, 1e4]);
     const slopes = numbersOf(grad((at: Tensor) => logSigmoid(at).sum())(x));
     assert.deepEqual([slopes[0], slopes[1], slopes[3]], [1, 1, 0]);
   });

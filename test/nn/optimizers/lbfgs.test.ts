@@ -50,6 +50,19 @@ test("steps by hand never go up, and a quadratic in n dimensions ends as conjuga
   assert.ok(last < 1e-15, String(last));
 });
 
+test("a jitted step of long history reads values that were computed while its graph was built", async () => {
+  const valley = ({ x }: { x: Tensor }) => {
+    const [p, q] = [x.at(0), x.at(1)];
+    return p.sub(1).square().add(q.sub(p.square()).square().mul(100));
+  };
+  const optimizer = lbfgs({ memory: 10 });
+  const params = { x: tensor([-1.2, 1], { device: "cpu" }) };
+  const step = jit((p: typeof params, s: ReturnType<typeof optimizer.init>) => optimizer.step(valley, p, s));
+  const state = optimizer.init(params);
+  const eager = await optimizer.step(valley, params, state)[2].item();
+  for (let i = 0; i < 2; i++) assert.equal(await step(params, state)[2].item(), eager);
+});
+
 test("a function without a lower point ends at once, where it began", async () => {
   const found = lbfgs({ evaluations: 4 }).minimize((p: { x: Tensor }) => p.x.mul(NaN).sum(), {
     x: tensor([2], { device: "cpu" }),
