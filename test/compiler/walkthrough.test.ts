@@ -149,3 +149,17 @@ test("the page that walks two expressions through the compiler shows what the st
   if (process.env.PUMICE_WRITE_DOCS) writeFileSync(page, renewed);
   else assert.equal(text, renewed, "PUMICE_WRITE_DOCS=1 npm test -- walkthrough writes the page again");
 });
+
+test("the page lists every pass of rewrite, in its order", () => {
+  const source = readFileSync(new URL("../../../src/compiler/compile.ts", import.meta.url), "utf8");
+  const passes = [...source.matchAll(/import \{ (\w+) \} from "\.\/rewrite\//g)].map(([, name]) => name as string);
+  const body = source.slice(source.indexOf("export function rewrite("));
+  const called = [...body.slice(0, body.indexOf("\n}\n")).matchAll(/\b(\w+)\(/g)].map(([, name]) => name as string);
+  const expected = [...new Set(called.filter((name) => passes.includes(name)))];
+  const text = readFileSync(page, "utf8");
+  const table = text.slice(text.indexOf("| pass |"), text.indexOf("After them `splitReductions`"));
+  const listed = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell]) =>
+    [...(cell as string).matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  );
+  assert.deepEqual(listed, expected);
+});

@@ -6,15 +6,13 @@
 import { isNarrowFloat } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import { Node, pendingInOrder } from "../../graph/node.js";
-import type { Params, Primitive } from "../../graph/primitive.js";
+import type { Params, Primitive, ReducePrimitive } from "../../graph/primitive.js";
 import { cast } from "../../graph/primitives/elementwise.js";
 import { pad, permute, reshape } from "../../graph/primitives/movement.js";
 import { reductionOf } from "../../graph/reduction.js";
 import { MAX_TOGETHER } from "../schedule/row-mapping.js";
 import type { SplitProfile } from "../target/profile.js";
 import { rewriteNodes } from "./rewriter.js";
-
-type ReducePrimitive = Primitive & { readonly kind: "reduce" };
 
 /** Elements that are reduced in one loop, at most: its rounds are counted in 32 bits. */
 const MAX_EXTENT = 2 ** 30;

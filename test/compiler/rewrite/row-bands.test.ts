@@ -12,7 +12,7 @@ import { argsortAt, orderKey } from "../../../src/graph/primitives/order.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import type { Tensor } from "../../../src/tensor/index.js";
 import { tensorOn, withProfile } from "../../support/forced-tiles.js";
-import { stored } from "../../support/nodes.js";
+import { stored, storedAs } from "../../support/nodes.js";
 import { randomFrom } from "../../support/random.js";
 import { asKernel, codelessTarget } from "../../support/targets.js";
 import { numbersOf, testDevices } from "../../support/tensors.js";
@@ -71,12 +71,14 @@ for (const device of testDevices()) {
           shape: [...shape],
           values: Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random.below(41) - 20),
         }));
-        const results = [9000, 1 << 28].map((bandBytes) => {
+        // Bands of several rows, of one row that is larger than a band, and everything at once.
+        const sizes = device === "cpu" ? [9000, 64, 1 << 28] : [9000, 1 << 28];
+        const results = sizes.map((bandBytes) => {
           const backend = withProfile(device, () => ({ bandBytes }));
           const [q, p] = given.map((plain) => tensorOn(backend, plain, "f32"));
           return of({ q: q!, p: p! }).map((result) => numbersOf(result));
         });
-        assert.deepEqual(results[0], results[1]);
+        for (const result of results.slice(1)) assert.deepEqual(results[0], result);
       });
     }
   });
@@ -89,7 +91,7 @@ function neighbours() {
   const keys = makeNode(orderKey, [values], { descending: true }, q.device);
   const indices = makeNode(argsortAt, [keys], { ranks: [0, 1, 2] }, q.device);
   const taken = makeNode(takeAlongAxis, [values, indices], { axis: 1 }, q.device);
-  return { q, p, values, indices, taken };
+  return { q, p, values, keys, indices, taken };
 }
 
 const namesBehind = (roots: readonly Node[]): string[] =>
@@ -114,8 +116,12 @@ test("a program in bands has a fraction of the memory, and computes the product 
 test("a product that is needed whole, or small, or that nothing is selected from, stays", () => {
   const loops = (roots: readonly Node[], bandBytes = 1 << 20) =>
     namesBehind(selectInBands(roots, bandBytes)).filter((name) => name === "scan").length;
-  const { values, indices, taken } = neighbours();
+  const { values, keys, indices, taken } = neighbours();
   assert.equal(loops([indices]), 1);
+  assert.equal(loops([indices, keys]), 0);
+  // Another one takes values down the columns, and so needs all rows.
+  const down = makeNode(takeAlongAxis, [values, storedAs("i32", 3, 2000)], { axis: 0 }, values.device);
+  assert.equal(loops([indices, down]), 0);
   assert.equal(loops([indices, taken]), 1);
   assert.equal(loops([indices, values]), 0);
   assert.equal(loops([indices, g.sum(values, [0])]), 0);

@@ -47,6 +47,10 @@ function run(subgroupSize: number, pairs: boolean, subgroups = 2) {
   for (const { row, value } of lanes.storedRows(lanes.rows.map((each) => k.convert("f32", each)))) {
     k.store(stored, k.binary("add", first, row), value, false, lanes.isFirst);
   }
+  // Once more, after what lanes have just read: the memory is written again.
+  lanes.overRows("add", own).forEach((x, row) => {
+    for (let part = 0; part < lanes.perRow; part++) k.store(totals, index(row * lanes.perRow + part), x, false);
+  });
   const elements = subgroups * EXTENT * EXTENT;
   const buffers = [elements, elements, elements, subgroups * EXTENT].map((count) => new Uint8Array(4 * count));
   interpretKernel(k.finish(), buffers);
