@@ -54,7 +54,7 @@ function empty(a: Tensor): Parts {
   return { l: flat, d: flat, order: zeros([0, n], { dtype: "i32", device }) };
 }
 
-/** What is left to factor, with its rows and columns exchanged, and what is done. */
+/** The rest of the matrix, with its rows and columns exchanged, and the factors so far. */
 interface State extends Parts {
   readonly rest: Tensor;
   /** Whether this row was the second of a pair. */

@@ -2,7 +2,7 @@
  * Elements while they are sorted: as words that go from pass to pass, whose keys say their order. The radix sorts
  * (radix-sweep.ts, radix-tile-sort.ts) use it.
  *
- * `sort` moves the values themselves and makes their keys anew in every pass, so that nothing else moves with them; -0 and NaN
+ * `sort` moves the values themselves and makes their keys again in every pass, so that nothing else moves with them; -0 and NaN
  * come out with the bits they had, although equal keys hide them. `argsort` moves keys, with positions beside them.
  */
 import { DTYPES, type DType } from "../../core/dtype.js";

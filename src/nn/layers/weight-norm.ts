@@ -105,7 +105,7 @@ function resultAxis(operation: string, weights: Tensor, axis: number | undefined
   return axis === undefined ? (weights.rank === 2 ? 1 : 0) : normalizeAxis(axis, weights.rank, operation);
 }
 
-/** A layer that runs another with one parameter computed anew. */
+/** A layer that runs another with one parameter computed from others. */
 function wrapped<In, Out>(
   kind: string,
   given: Layer<In, Out>,

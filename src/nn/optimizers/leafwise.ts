@@ -51,7 +51,7 @@ interface LeafRule<N extends string, C> {
   readonly rate: Rate;
   /** First values of what is kept, given the parameter. */
   readonly slots: { readonly [K in N]: (param: Tensor) => Tensor };
-  /** What is kept has shapes of its own. */
+  /** The state has shapes of its own. */
   readonly hasOwnShapes?: boolean;
   readonly scalars?: Readonly<Record<string, KeptScalar>>;
   /** Whether `shared` looks at the count. Schedules count anyway. */

@@ -29,7 +29,7 @@ export interface CosineRestartsOptions {
   readonly decay?: number;
 }
 
-/** Cosines that begin anew: SGDR. The first period has so many steps. */
+/** Cosines that begin again: SGDR. The first period has so many steps. */
 export function cosineRestarts(value: number, steps: number, options: CosineRestartsOptions = {}): Schedule {
   checkValue("cosineRestarts", "the value", value);
   checkWhole("cosineRestarts", "the number of steps", steps, 1);

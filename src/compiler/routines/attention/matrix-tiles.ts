@@ -18,13 +18,13 @@ const VECTOR = 4;
 const whole = (extent: number, step: number): number => Math.ceil(extent / step) * step;
 
 /** The forward kernel leaves scores in the lanes that hold them (fragment-lanes.ts); the others move them to lanes by rows. */
-type Pass = "forward" | "back";
+type Direction = "forward" | "back";
 
 /**
  * The layout of the shared memory, in words: streamed rows of `depth` and of `width` numbers, and memory of each subgroup for
  * its scores and weights. Rows that stay pass through it first.
  */
-function layoutOf({ rows, columns, fragment }: MatrixAttentionTile, depth: number, width: number, pass: Pass) {
+function layoutOf({ rows, columns, fragment }: MatrixAttentionTile, depth: number, width: number, pass: Direction) {
   const step = Math.max(fragment.depth, fragment.columns);
   const [d, e] = [whole(depth, step), whole(width, step)];
   const second = columns * wordPitch(d);
@@ -39,7 +39,7 @@ function layoutOf({ rows, columns, fragment }: MatrixAttentionTile, depth: numbe
 }
 
 /** Whether a tile can compute an attention, and its lanes and bytes of shared memory. */
-export function matrixDemands(tile: MatrixAttentionTile, { depth, width, dtype }: AttentionProblem, pass: Pass) {
+export function matrixDemands(tile: MatrixAttentionTile, { depth, width, dtype }: AttentionProblem, pass: Direction) {
   const { rows, columns, fragment, subgroupSize } = tile;
   const lanes = (rows / fragment.rows) * subgroupSize;
   const sharing = Math.max(1, subgroupSize / fragment.rows);
@@ -73,7 +73,7 @@ export class MatrixTiles {
     private readonly k: KernelBuilder,
     problem: AttentionProblem,
     private readonly tile: MatrixAttentionTile,
-    pass: Pass,
+    pass: Direction,
   ) {
     const { fragment, subgroupSize, columns } = tile;
     const i = (value: number) => k.constant("i32", value);

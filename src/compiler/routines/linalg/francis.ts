@@ -117,7 +117,7 @@ interface Size {
   readonly pitch: number;
 }
 
-/** Where a matrix stands: the last row of the active block, sweeps since the last cut, the first row, the place of the bulge. */
+/** The state of a matrix: the last row of the active block, sweeps since the last cut, the first row, the place of the bulge. */
 type State = readonly [last: Value, sweeps: Value, first: Value, place: Value];
 
 class Francis {

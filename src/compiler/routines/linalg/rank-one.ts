@@ -1,7 +1,7 @@
 /**
  * Eigenvalues and eigenvectors of diag(d) + ρ z zᵀ, the step that joins two halves of a tridiagonal matrix (Cuppen 1981). Four
  * kernels: a workgroup sorts and deflates (deflation.ts); then for each eigenvalue one finds the root of the secular equation
- * 1 + ρ Σ zⱼ² / (dⱼ - λ) (secular.ts); then z is computed anew, so that the roots are exact for it (Gu and Eisenstat 1994):
+ * 1 + ρ Σ zⱼ² / (dⱼ - λ) (secular.ts); then z is computed again, so that the roots are exact for it (Gu and Eisenstat 1994):
  * without that the vectors would not be orthogonal where roots are close; then the vectors.
  *
  * The parts of d that count, `live` of them in rising order, lie before those that were deflated.

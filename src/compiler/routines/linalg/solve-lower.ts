@@ -12,7 +12,7 @@ import { quickDivision } from "./panel.js";
 import { hasRowSolve, rowSolve, SMALL_ROWS } from "./row-solve.js";
 import { stripLanes, stripRows, stripSolve } from "./strip-solve.js";
 
-/** How the columns of the right sides are shared: lanes of a row, and columns of a lane. */
+/** The sharing of the columns of the right sides: lanes of a row, and columns of a lane. */
 interface ColumnShare {
   readonly lanes: number;
   readonly perLane: number;

@@ -99,7 +99,7 @@ function vectorKernel(
   return k.finish();
 }
 
-interface Place {
+interface VectorElements {
   readonly n: number;
   readonly padded: number;
   readonly own: Value;
@@ -111,7 +111,7 @@ interface Place {
 function substituted(
   k: KernelBuilder,
   field: Field,
-  place: Place,
+  place: VectorElements,
   x: Workspace,
   given: (row: Value, column: Value) => Num,
 ): void {
@@ -147,7 +147,7 @@ function substituted(
 }
 
 /** Columns behind the row, up to the eigenvalue's own, shared out among the lanes. */
-function overElements(k: KernelBuilder, { n, own, row }: Place, body: (column: Value) => void): void {
+function overElements(k: KernelBuilder, { n, own, row }: VectorElements, body: (column: Value) => void): void {
   const i = (value: number) => k.constant("i32", value);
   const begin = k.binary("add", row, i(1));
   k.loop(
@@ -165,7 +165,7 @@ function overElements(k: KernelBuilder, { n, own, row }: Place, body: (column: V
 }
 
 /** The sum of terms over these columns. A thread of the CPU takes whole blocks: beyond them the vector is zero. */
-function sumOf(k: KernelBuilder, field: Field, place: Place, term: (column: Value) => Num): Num {
+function sumOf(k: KernelBuilder, field: Field, place: VectorElements, term: (column: Value) => Num): Num {
   const { padded, own, row, n } = place;
   const i = (value: number) => k.constant("i32", value);
   const flat = ({ re, im }: Num) => [re, im as Value];

@@ -102,7 +102,7 @@ function vectorsOf(g: GraphOps, form: SchurForm, factors: Node, n: number, isRea
   const isRealValue = along(g.equal(g.imag(values), 0));
   const before = g.conj(g.pad(unit, [0, 0, 1], [0, 0, -1]));
   const paired = g.where(along(isSecond), before, unit);
-  // What was left of imaginary parts is rounding, perhaps enlarged where eigenvalues are close.
+  // The rest of the imaginary parts is rounding, perhaps enlarged where eigenvalues are close.
   return inPhase(g, g.where(isRealValue, g.cast(g.real(unit), unit.dtype), paired));
 }
 
