@@ -20,7 +20,7 @@ import { joined, type LaneValue, laneOf, pairOf, single, vector, vectorOf, wasmV
 import { counted, rising } from "./rising.js";
 import { binary, scalar } from "./scalars.js";
 import { spreadValues, varyingValues } from "./varying-values.js";
-import { canTakeTurns, combiningOp, NARROW, TURNS, VECTOR_LANES, type VectorPlan } from "./vector-plan.js";
+import { canTakeTurns, combiningOp, LEAST_TURNS, NARROW, TURNS, VECTOR_LANES, type VectorPlan } from "./vector-plan.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
@@ -274,7 +274,7 @@ export class BodyEmitter {
       this.as(type === "f64" ? "pair" : "lanes", this.laneValue(given), type),
     );
     const isNarrow = ({ kind }: LaneValue) => kind === "lanes";
-    const takesTurns = canTakeTurns(loop.body) && initial.every(isNarrow) && whole >= 4 * VECTOR_LANES * TURNS;
+    const takesTurns = canTakeTurns(loop.body) && initial.every(isNarrow) && whole >= LEAST_TURNS;
     const taken = takesTurns ? whole - (whole % (VECTOR_LANES * TURNS)) : 0;
     const begun = taken > 0 ? this.roundsInTurns(loop, taken, initial) : initial;
     const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, VECTOR_LANES, begun, "rising");

@@ -60,6 +60,8 @@ function stepsIn(variable: IRValue): (value: IRValue) => number | null {
  */
 export const TURNS = 4;
 const LONG_BODY = 128;
+/** Rounds of a loop from which on vectors take turns. */
+export const LEAST_TURNS = 4 * VECTOR_LANES * TURNS;
 
 export const canTakeTurns = (body: readonly Statement[]): boolean =>
   body.length <= LONG_BODY && body.every(({ kind }) => kind !== "loop");
@@ -185,17 +187,21 @@ function linear(index: IRValue, factor = 1, into: Linear = { constant: 0, factor
   return into;
 }
 
+/** Rounds of a loop that are computed together: those of a vector or, where vectors take turns, of all of these. */
+const togetherIn = ({ extent, body }: Loop): number =>
+  canTakeTurns(body) && extent >= LEAST_TURNS ? VECTOR_LANES * TURNS : VECTOR_LANES;
+
 /**
  * Whether rounds that are computed together, which read before they write, read what they would one by one: no round writes
- * where one of the next three reads. The distance is known up to multiples of a step.
+ * where another of them reads later. The distance is known up to multiples of a step.
  */
-function isApart(read: IRValue, written: IRValue): boolean {
+function isApart(read: IRValue, written: IRValue, together: number): boolean {
   const { constant, factors } = linear(read, -1, linear(written));
   const divisor = (a: number, b: number): number => (b === 0 ? Math.abs(a) : divisor(b, a % b));
   const step = [...factors.values()].reduce(divisor, 0);
   const distance = step === 0 ? constant : ((constant % step) + step) % step;
-  if (step === 0) return distance <= 0 || distance >= VECTOR_LANES;
-  return step >= VECTOR_LANES && (distance === 0 || (distance >= VECTOR_LANES && distance <= step));
+  if (step === 0) return distance <= 0 || distance >= together;
+  return step >= together && (distance === 0 || (distance >= together && distance <= step));
 }
 
 /** Whether two places that a round writes lie a known distance apart, farther than rounds that are computed together reach. */
@@ -223,6 +229,7 @@ function isVectorizable(loop: Loop): boolean {
   const stores = loop.body.every((s) => (s.kind !== "store" && s.kind !== "write") || step(s.index) === 1);
   // Rounds computed together do not see each other's writes; a round may read what it writes over, or what is far away.
   const memoryOf = (from: "buffer" | "array", memory: number) => `${from} ${memory}`;
+  const together = togetherIn(loop);
   const written = new Map<string, IRValue[]>();
   for (const s of loop.body) {
     if (s.kind !== "write" && s.kind !== "store") continue;
@@ -233,7 +240,7 @@ function isVectorizable(loop: Loop): boolean {
   }
   const isUnread = loop.body.every((s) => {
     const places = (s.kind === "read" && written.get(memoryOf(s.from, s.memory))) || [];
-    return places.every((at) => s.kind === "read" && s.results.length === 1 && isApart(s.index, at));
+    return places.every((at) => s.kind === "read" && s.results.length === 1 && isApart(s.index, at, together));
   });
   return combines && isPrivate && stores && isUnread;
 }

@@ -5,6 +5,7 @@ import { canTakeTurns, planVectors } from "../../../../src/compiler/emit/wasm/ve
 import type { Value } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import type { DType } from "../../../../src/core/dtype.js";
+import { runKernel } from "../../../support/kernels.js";
 
 type Write = (k: KernelBuilder, source: number, target: number) => void;
 
@@ -128,12 +129,12 @@ describe("rounds that read and write the same array", () => {
       1,
     );
     assert.equal(
-      copies((k, i) => [i, further(k, i, 4)]),
+      copies((k, i) => [i, further(k, i, 16)]),
       1,
     );
   });
-  test("and not where a round reads what one of the three before it wrote", () => {
-    for (const by of [1, 2, 3]) {
+  test("and not where a round reads what one before it wrote, of four vectors that take turns", () => {
+    for (const by of [1, 2, 3, 4, 8, 15]) {
       assert.equal(
         copies((k, i) => [i, further(k, i, by)]),
         0,
@@ -151,4 +152,37 @@ describe("rounds that read and write the same array", () => {
     // Halves of three elements overlap.
     assert.equal(copies(turns(3)), 0);
   });
+});
+
+test("a loop that reads what it wrote some rounds before computes what one round after another does", () => {
+  for (const by of [1, 3, 4, 5, 8, 12, 15, 16, 20]) {
+    for (const rounds of [40, 100]) {
+      const k = new KernelBuilder("recurrence", 1);
+      const [from, to] = [k.buffer("f32", false), k.buffer("f32", true)];
+      const array = k.array("f32", 128);
+      const i = (value: number) => k.constant("i32", value);
+      k.loop(128, [], (at) => {
+        k.set(array, at, k.load(from, at, "f32"));
+        return [];
+      });
+      k.loop(rounds, [], (at) => {
+        k.set(array, k.binary("add", at, i(by)), k.binary("add", k.get(array, at), k.constant("f32", 1)));
+        return [];
+      });
+      k.loop(128, [], (at) => {
+        k.store(to, at, k.get(array, at));
+        return [];
+      });
+      // A branch, so that only loops are taken as vectors.
+      k.when(k.compare("lt", k.get(array, i(0)), k.constant("f32", -1)), () => {
+        k.store(to, i(0), k.constant("f32", 0));
+        return [];
+      });
+      const numbers = Float32Array.from({ length: 128 }, (_, at) => at);
+      const expected = [...numbers];
+      for (let at = 0; at < rounds; at++) expected[at + by] = (expected[at] as number) + 1;
+      const [, found] = runKernel("cpu", k.finish(), [numbers, new Float32Array(128)]);
+      assert.deepEqual([...found!], expected, `${by} apart, ${rounds} rounds`);
+    }
+  }
 });
