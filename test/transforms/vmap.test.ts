@@ -54,8 +54,8 @@ test("every method that computes has a case", () => {
     ...["nonzero", "argwhere", "unique", "uniqueAll", "uniqueCounts", "uniqueInverse", "uniqueValues"],
     ...["union1d", "intersect1d", "setdiff1d", "setxor1d"],
   ];
-  // Bits have no neighbours; linalg.check waits for values; cg takes a function (linalg/iterative.test.ts).
-  const others = [...values, ...shaped, "bitcast", "check", "cg"];
+  // Bits have no neighbours; linalg.check waits for values; cg and gmres take a function (linalg/iterative.test.ts, gmres.test.ts).
+  const others = [...values, ...shaped, "bitcast", "check", "cg", "gmres"];
   // These make tensors of numbers.
   const made = ["fftfreq", "rfftfreq", "getWindow", ...Object.keys(WINDOWS)];
   const all = [...operations(), ...[linalg, fft, signal].flatMap((space) => Object.keys(space))];
