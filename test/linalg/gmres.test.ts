@@ -1,7 +1,7 @@
 /** Generalised minimal residuals: residuals, restarts, and derivatives beside those of `solve`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eye, grad, jit, jvp, linalg, type Tensor, zeros } from "../../src/index.js";
+import { eye, grad, jit, jvp, linalg, type Tensor, vmap, zeros } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 import { type Numbers, normals } from "./accuracy.js";
 
@@ -68,4 +68,19 @@ test("stops after the restarts it is given, and refuses what is no count", () =>
   const one = linalg.gmres(product, a, b, { restart: 2, maxRestarts: 1 });
   assert.ok(largest(a.matmul(one).sub(b)) > 1e-3);
   assert.throws(() => linalg.gmres(product, a, b, { restart: 0 }), /linalg\.gmres: .*restarts/);
+});
+
+test("batches of right sides and of matrices by vmap are those of a loop", () => {
+  const [a, sides, along] = [matrix("f64"), normals([3, n], "f64", 6), normals([3, n, n], "f64", 7)];
+  const matrices = along.mul(0.1).add(a);
+  const options = { restart: n, tolerance: 1e-12 };
+  const one = (m: Tensor, side: Tensor) => linalg.gmres(product, m, side, options);
+  const together = [vmap((side: Tensor) => one(a, side))(sides), vmap(one)(matrices, sides)];
+  for (const [which, found] of together.entries()) {
+    for (let i = 0; i < 3; i++) {
+      const m = which === 0 ? a : (matrices.at(i) as Tensor);
+      const x = found.at(i) as Tensor;
+      assert.ok(largest(x.sub(linalg.solve(m, sides.at(i) as Tensor))) < 1e-8 * (1 + largest(x)));
+    }
+  }
 });

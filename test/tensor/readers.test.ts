@@ -11,7 +11,8 @@ import { type Input, operationCases } from "../support/operation-cases.js";
 import { toTensor } from "../support/tensors.js";
 
 /** Functions that read values to decide what to do, or return some of the results that they compute. */
-const KNOWN = /^(median|percentile|gatherNd|gather|nanArgmax|nanArgmin|slogdet|matrixExp|lstsq|randomizedSvd|ldl|solveSylvester)\b/;
+const KNOWN =
+  /^(median|percentile|gatherNd|gather|nanArgmax|nanArgmin|slogdet|matrixExp|lstsq|randomizedSvd|ldl|solveSylvester)\b/;
 
 /** An operand that is not in memory. */
 function pending(input: Input): Tensor {

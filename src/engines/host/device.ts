@@ -30,10 +30,12 @@ import { WorkQueue } from "./work-queue.js";
 const GARBAGE = 1 / 4;
 
 /**
- * Milliseconds of kernels that could be shared after which workers are worth starting: that takes a worker some 30 ms of a
- * core. A program of small tensors ends before, and never starts one.
+ * Milliseconds that workers would have saved after which they are worth starting: that takes a worker some 30 ms of a core. A
+ * program of small tensors ends before, and never starts one.
  */
 const WORTH_WORKERS = 30;
+/** Milliseconds that it takes to wake workers for a kernel and to wait for the last of them. */
+const SHARING = 0.05;
 
 interface HostDeviceOptions {
   /** Threads that share a kernel's rows, the calling one included. Default: PUMICE_THREADS, or all cores. */
@@ -178,12 +180,16 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
 
   /** @internal The threads for a kernel that takes about so many milliseconds on one. */
   threadsFor(milliseconds: number): number {
-    return this.pool.workers > 0 || this.alone + milliseconds >= WORTH_WORKERS ? this.threads : 1;
+    return this.pool.workers > 0 || this.alone + this.savedBySharing(milliseconds) >= WORTH_WORKERS ? this.threads : 1;
   }
 
   /** @internal A kernel that workers could have shared took so long on this thread. */
   noteAlone(milliseconds: number): void {
-    this.alone += milliseconds;
+    this.alone += this.savedBySharing(milliseconds);
+  }
+
+  private savedBySharing(milliseconds: number): number {
+    return Math.max(0, milliseconds * (1 - 1 / this.threads) - SHARING);
   }
 
   /** @internal */

@@ -1,6 +1,6 @@
 /**
  * A kernel of the compiler on the CPU. Its numbers: the count of its loop (rows, or groups of rows), the rows worth a thread,
- * and the bytes each thread needs for the kernel's arrays. It remembers how long it takes, which decides where it runs.
+ * the bytes each thread needs for the kernel's arrays, and how many times its work is worth a thread. It remembers how long it takes, which decides where it runs.
  */
 import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
 import type { LoadedKernel } from "../engine.js";
@@ -36,11 +36,11 @@ export class LoadedHostKernel implements LoadedKernel {
     this.kernel = device.kernel(bytes, { name });
     this.numbers = numbers;
     this.isWritten = buffers.map(({ isWritten }) => isWritten);
-    const [length, grain, slotBytes] = numbers;
+    // A kernel that does not say how much work it is may take any time.
+    const [length, grain, slotBytes, work = Number.POSITIVE_INFINITY] = numbers;
     if (slotBytes > 0) scratch.reserve(this.slots * slotBytes);
-    // A row that is worth a thread by itself may take any time.
     this.isTiny = grain > 1 && length < 2 * grain;
-    this.estimate = grain > 1 ? (length / grain) * GRAIN_MILLISECONDS : Number.POSITIVE_INFINITY;
+    this.estimate = work * GRAIN_MILLISECONDS;
   }
 
   /** The words of its argument block for buffers at these addresses. `scratch`: memory for its arrays. */

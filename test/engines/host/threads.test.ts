@@ -307,23 +307,24 @@ describe("processes", () => {
         const counts = device.upload(new Uint8Array(40000));
         // Rows worth a thread take about 20 µs.
         const load = (milliseconds) =>
-          device.load({ bytes: m.build(), numbers: [10000, 200 / milliseconds, 0] }, { name: "count", buffers: [{ isWritten: true }] });
+          device.load({ bytes: m.build(), numbers: [10000, 200 / milliseconds, 0, milliseconds / 0.02] }, { name: "count", buffers: [{ isWritten: true }] });
         const workersAfter = async (milliseconds) => {
           device.dispatch(load(milliseconds), [counts], [0]);
           await counts.read();
           return device.stats().workers;
         };
         const seen = [await workersAfter(1.9), await workersAfter(5), await workersAfter(20)];
-        console.log(...seen, await workersAfter(40), new Int32Array(counts.readSync().buffer).every((x) => x === 4));`),
+        console.log(...seen, await workersAfter(60), new Int32Array(counts.readSync().buffer).every((x) => x === 4));`),
     );
     assert.equal(output.trim(), "0 0 0 3 true");
     const after = await runNode(
       program(`
         const device = openHostDevice({ threads: 3 });
         const counts = device.upload(new Uint8Array(40000));
-        const kernel = device.load({ bytes: m.build(), numbers: [10000, 200, 0] }, { name: "count", buffers: [{ isWritten: true }] });
+        const kernel = device.load({ bytes: m.build(), numbers: [10000, 200, 0, 50] }, { name: "count", buffers: [{ isWritten: true }] });
         const workers = [];
-        for (const before of [0, 15, 15]) {
+        // Three threads save two thirds.
+        for (const before of [0, 25, 25]) {
           device.noteAlone(before);
           device.dispatch(kernel, [counts], [0]);
           counts.readSync();

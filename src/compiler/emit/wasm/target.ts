@@ -38,12 +38,22 @@ export function wasmTarget(
 /** Values computed in about 20 µs. */
 const WORTH_A_THREAD = 32768;
 
-/** The count of a kernel's rows, the rows worth a thread, and the bytes a thread needs for its arrays. */
-const numbersOf = (kernel: Kernel): number[] => [
-  Math.ceil(kernel.rows / rowsPerCount(kernel)),
-  Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
-  slotBytes(kernel),
-];
+/**
+ * The count of a kernel's rows, the rows worth a thread, the bytes a thread needs for its arrays, and how many times all its
+ * work is worth a thread.
+ */
+function numbersOf(kernel: Kernel): number[] {
+  const [count, work] = [Math.ceil(kernel.rows / rowsPerCount(kernel)), workPerRow(kernel)];
+  return [
+    count,
+    Math.max(1, Math.ceil(WORTH_A_THREAD / work)),
+    slotBytes(kernel),
+    Math.min(MOST_WORK, Math.ceil((count * work) / WORTH_A_THREAD)),
+  ];
+}
+
+/** Numbers of a kernel have 32 bits. */
+const MOST_WORK = 2 ** 31 - 1;
 
 /** Values a row computes, the rounds of its loops counted. */
 function workPerRow({ body }: Kernel): number {
