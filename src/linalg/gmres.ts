@@ -21,7 +21,7 @@ export interface GmresOptions {
   readonly maxRestarts?: number;
 }
 
-/** How far and how long to iterate. */
+/** The limits of the iteration. */
 interface Limits {
   readonly tolerance: number;
   readonly restart: number;

@@ -90,7 +90,7 @@ export class FragmentMemory {
   }
 
   /**
-   * Which element of a fragment a lane holds in a place. Kernels may rely on pairs of neighbours only where they say so; else
+   * The element of a fragment that a lane holds in a place. Kernels may rely on pairs of neighbours only where they say so; else
    * elements are scattered as no device does it.
    */
   private element(fragment: number, lane: number, at: number): number {

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { Scalar } from "./kernel-operations.js";
 
-/** Who touches an element: a lane, or a subgroup as a whole (negative), and the barriers it has passed. */
+/** The toucher of an element: a lane, or a subgroup as a whole (negative), and the barriers it has passed. */
 export interface Visitor {
   readonly row: number;
   readonly who: number;

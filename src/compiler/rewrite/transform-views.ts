@@ -67,7 +67,7 @@ function withView(node: Node, [x, table]: readonly Node[]): Node | null {
   return own(node, { ...node.params, ...more } as Params, [view.source, table, ...(windowed ? [windowed.factor] : [])]);
 }
 
-/** What is seen lies in memory already, or is no larger to store than what sees it. */
+/** The operand of the view lies in memory already, or is no larger to store than the view. */
 function isWorthwhile({ source }: View, seen: Node): boolean {
   const isStored = source.storage !== null || source.inputs.length === 0 || source.primitive.kind === "routine";
   return source !== seen && (isStored || productOf(source.shape) <= productOf(seen.shape));

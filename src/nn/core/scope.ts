@@ -36,7 +36,7 @@ export interface ModelRun {
   /** State as layers have set it in this run. */
   readonly newState: GrowingTree;
   readonly watchers: readonly Watcher[];
-  /** How often each scope has asked for a key. */
+  /** The number of keys that each scope has asked for. */
   readonly draws: Map<string, number>;
 }
 

@@ -8,7 +8,7 @@ import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import type { Padding, Tensor } from "../../tensor/index.js";
 
-/** Where the axis of channels is: right after the batch ("first", unless told), or at the end ("last"). */
+/** The place of the axis of channels: right after the batch ("first", unless told), or at the end ("last"). */
 export type Channels = "first" | "last";
 
 /** One number for all spatial axes, or one for each. */

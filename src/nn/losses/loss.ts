@@ -1,5 +1,5 @@
 /**
- * What all losses share: arguments that fit one another, weights, and the reduction to one number. A loss computes a tensor of
+ * The common part of all losses: arguments that fit one another, weights, and the reduction to one number. A loss computes a tensor of
  * losses, one for each element or for each example, and `reduceLosses` turns it into the user's choice. Losses of f16 and bf16 are
  * computed in f32 and are f32: sums over a batch leave the range of narrow floats.
  */

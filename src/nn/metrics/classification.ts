@@ -1,4 +1,4 @@
-/** How often predictions are right: accuracy of classes and of binary labels, and the right class among the k best. */
+/** The share of predictions that are right: accuracy of classes and of binary labels, and the right class among the k best. */
 import { checkOptions, checkWhole } from "../../core/arguments.js";
 import { isFloat } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";

@@ -15,7 +15,7 @@ const run = (layer: nn.Layer, input: Tensor = x()): Tensor => {
   return layer.apply(params, input, { state, key: key() });
 };
 
-/** What an initialiser makes of four rows of three. */
+/** Four rows of three, made by an initialiser. */
 const first = (initializer: nn.Initializer): Tensor =>
   initializer(key(), [4, 3], { dtype: "f32", fanIn: 4, fanOut: 3 });
 

@@ -140,7 +140,7 @@ export function assertTracks(
   });
 }
 
-/** Where tracks are compared, and how far apart they may be: f32 everywhere, f64 on the CPU. */
+/** The devices on which tracks are compared, and the largest difference: f32 everywhere, f64 on the CPU. */
 export const places = (device: string): readonly (readonly ["f32" | "f64", number])[] =>
   device === "cpu"
     ? [

@@ -78,7 +78,7 @@ function joined(axes: readonly BatchAxis[]): BatchAxis[] {
   return found;
 }
 
-/** Where the numbers of all transforms lie: distances along the transformed axis and along those of the batch. */
+/** The layout of the numbers of all transforms: distances along the transformed axis and along those of the batch. */
 export interface Memory {
   readonly start: number;
   readonly apart: number;

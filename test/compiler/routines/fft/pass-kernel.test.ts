@@ -1,4 +1,4 @@
-/** What a pass reads and writes, interpreted: every kind of reading and writing against its meaning, roots and twiddles. */
+/** A pass is interpreted: every kind of reading and writing against its meaning, roots and twiddles. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";

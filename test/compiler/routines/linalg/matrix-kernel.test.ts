@@ -7,7 +7,7 @@ import { encodeValues } from "../../../../src/core/storage.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
 import { gpuOf, KINDS, numbersIn, PROFILES, routineNode, settings, softwareGpu } from "./matrices.js";
 
-/** What a kernel leaves in 40 elements of i32 that were 0. */
+/** The contents of 40 elements of i32, 0 before, after a kernel has run. */
 function marks(lanes: number, write: (kernel: MatrixKernel, add: (at: Value, by: Value) => void) => void): number[] {
   const kernel = new MatrixKernel("small", 1, lanes, routineNode("lu", KINDS.f64, [[3, 3]]), settings);
   const { k } = kernel;

@@ -1,4 +1,4 @@
-/** Which matrices one kernel factors: they fit shared memory, and blocks are as large as that allows. */
+/** The matrices that one kernel factors: they fit shared memory, and blocks are as large as that allows. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesOf } from "../../../../src/compiler/routines/linalg/field.js";

@@ -1,4 +1,4 @@
-/** Which batches go to the GPU before anyone waits: by their length, by the memory they touch, and by what the GPU still has. */
+/** The batches that go to the GPU before anyone waits: by their length, by the memory they touch, and by what the GPU still has. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { SubmissionPace } from "../../../../src/engines/vulkan/submission/submission-pace.js";
