@@ -5,7 +5,7 @@
 import type { TileProfile } from "../../target/tile-profile.js";
 import { bytesOf, type NumberKind } from "./field.js";
 import { gridFor } from "./grid.js";
-import { stripRows } from "./strip-solve.js";
+import { stripRows } from "./triangular/strip-solve.js";
 
 /** The order of the largest blocks, by the kind of tiles. */
 const BLOCK = { shared: 64, panels: 64, registers: 32 } as const;

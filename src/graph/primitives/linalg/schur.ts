@@ -15,7 +15,7 @@ import { hessenberg } from "./hessenberg.js";
 import { isComplexNode } from "./householder.js";
 import { scaledDown } from "./scaled-down.js";
 
-/** Steps of the QR algorithm; see compiler/routines/linalg/francis.ts. */
+/** Steps of the QR algorithm; see compiler/routines/linalg/eigen/francis.ts. */
 const francis: RoutinePrimitive = { name: "francis", kind: "routine", infer: inferBundle };
 
 /** Rows are filled up to a multiple of this. */
