@@ -18,6 +18,7 @@ export type { ModelRun, ParameterOptions, Scope, Watcher } from "./core/scope.js
 export { type Step, sequential } from "./core/sequential.js";
 export { Summary, type SummaryRow, summary } from "./core/summary.js";
 export type { Variables, VariableTree } from "./core/variables.js";
+export type { Batches } from "./data/batches.js";
 export * as initializers from "./initializers/index.js";
 export {
   type AdaptiveLpPoolOptions,
