@@ -18,6 +18,7 @@ import bayes  # noqa: F401  enters its rows in the table
 import contractions  # noqa: F401  likewise
 import data  # noqa: F401  likewise
 import linalg  # noqa: F401  likewise
+import models  # noqa: F401  likewise
 import native  # noqa: F401  likewise
 import sequences  # noqa: F401  likewise
 import stan  # noqa: F401  likewise

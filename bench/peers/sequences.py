@@ -11,6 +11,7 @@ from functools import partial
 from contractions import at_least_one, jax_attention
 from tensors import Jax, Torch, edge, enter
 from training import enter as enter_training
+from training import torch_adam
 
 BLOCKS, HEADS, EPSILON, RATE = 4, 12, 1e-5, 1e-4
 INPUT_SEED, TARGET_SEED, WEIGHT_SEED = 0, 1, 2
@@ -74,7 +75,7 @@ def torch_transformer(is_narrow):
                 x = torch_block(torch, x, block)
             return (x.float() - targets).square().mean()
 
-    return torch, start, loss, RATE
+    return torch, start, loss, torch_adam(torch, RATE)
 
 
 def torch_lstm(has_gradient, library):

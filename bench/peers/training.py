@@ -55,19 +55,27 @@ def torch_logits(torch, network, x, p):
     return torch.addmm(p[-1], x, p[-2])
 
 
+def torch_adam(torch, rate):
+    """Adam with our decays and epsilon, as a function of the parameters."""
+
+    def optimizer_of(parameters, **options):
+        decays = (MEAN_DECAY, SQUARE_DECAY)
+        return torch.optim.Adam(parameters, rate, decays, ADAM_EPSILON, fused=True, **options)
+
+    return optimizer_of
+
+
 class TorchTraining:
     """A training under way: `step` does one and leaves the loss, unread."""
 
-    def __init__(self, torch, start, loss_of, rate, **adam):
-        """From parameters to start with, and a function from parameters to the loss."""
+    def __init__(self, torch, start, loss_of, optimizer_of, **options):
+        """From parameters to start with, and functions from parameters to the loss and to their optimiser."""
         self.torch = torch
         torch.cuda.empty_cache()
         self.start = start
         self.loss_of = loss_of
         self.parameters = [p.clone().requires_grad_() for p in start]
-        self.optimizer = torch.optim.Adam(
-            self.parameters, rate, (MEAN_DECAY, SQUARE_DECAY), ADAM_EPSILON, fused=True, **adam
-        )
+        self.optimizer = optimizer_of(self.parameters, **options)
         self.loss = None
 
     def step(self):
@@ -142,7 +150,7 @@ def torch_network(network, batch):
     def loss(parameters):
         return torch.nn.functional.cross_entropy(torch_logits(torch, network, pixels, parameters), labels)
 
-    return torch, layers, loss, RATE
+    return torch, layers, loss, torch_adam(torch, RATE)
 
 
 def jax_network(network, batch):
@@ -185,10 +193,15 @@ def jax_training(j, parameters, loss, data, rate):
     return milliseconds(once, lambda value: value.block_until_ready()), losses
 
 
+def enter_torch(name, work):
+    """Enters a training in the table, eager and as a graph, by a function that makes what TorchTraining takes."""
+    peer(f"torch/{name}-eager", "ms")(lambda: torch_eager(*work()))
+    peer(f"torch/{name}-graph", "ms")(lambda: torch_graph(*work()))
+
+
 def enter(name, torch_work, jax_work):
-    """Enters a training in the table, by functions that make what TorchTraining and jax_training take."""
-    peer(f"torch/{name}-eager", "ms")(lambda: torch_eager(*torch_work()))
-    peer(f"torch/{name}-graph", "ms")(lambda: torch_graph(*torch_work()))
+    """Enters a training of both libraries, the second by a function that makes what jax_training takes."""
+    enter_torch(name, torch_work)
     peer(f"jax/{name}", "ms")(lambda: jax_training(*jax_work()))
 
 

@@ -11,6 +11,7 @@ import { eventLoopRows } from "./event-loop.js";
 import { everydayRows } from "./everyday.js";
 import { garbageRows } from "./garbage.js";
 import { linalgRows } from "./linalg.js";
+import { modelRows } from "./models.js";
 import { recordingRows } from "./recording.js";
 import { sequenceRows } from "./sequences.js";
 import { startRows } from "./start.js";
@@ -33,6 +34,7 @@ export const rows: readonly Row[] = [
   ...garbageRows,
   ...trainingRows,
   ...sequenceRows,
+  ...modelRows,
   ...bayesRows,
   ...eventLoopRows,
 ];
