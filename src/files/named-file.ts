@@ -3,10 +3,10 @@
  * Readers throw a FormatError, writers an ArgumentError.
  */
 import type { FileHandle } from "node:fs/promises";
-import { ArgumentError, FormatError } from "../core/errors.js";
+import { ArgumentError, FormatError, PumiceError } from "../core/errors.js";
 import { whyNot } from "./reasons.js";
 import { openRegular, readRegular } from "./regular-file.js";
-import { checkReplaceable, replaceFile } from "./replace-file.js";
+import { type Contents, checkReplaceable, replaceFile } from "./replace-file.js";
 
 /** `what`: operation and contents, "save: the fit". */
 export const unwritable = (what: string, path: string, error: unknown): ArgumentError =>
@@ -19,13 +19,14 @@ export const unreadable = (operation: string, path: string, error: unknown): For
 export async function writeNamed(
   what: string,
   path: string,
-  contents: Iterable<string | Uint8Array>,
+  contents: Contents,
   options: { readonly isDurable?: boolean } = {},
 ): Promise<void> {
   try {
     await replaceFile(path, contents, options);
   } catch (error) {
-    throw unwritable(what, path, error);
+    // Contents that are computed as they are written have errors of their own.
+    throw error instanceof PumiceError ? error : unwritable(what, path, error);
   }
 }
 

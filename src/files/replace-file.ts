@@ -23,7 +23,8 @@ import { FileRefusal } from "./reasons.js";
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
 const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
-type Contents = Iterable<string | Uint8Array>;
+/** Pieces of a file. They are asked for one after the other, so that a large file needs little memory. */
+export type Contents = Iterable<string | Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Contains the number of the writing process, for whoever removes leftovers. */
 const unfinishedName = (path: string): string => `${path}.${process.pid}.${randomBytes(8).toString("hex")}.part`;
@@ -93,7 +94,7 @@ async function withFile(file: FileHandle, work: (file: FileHandle) => Promise<vo
 }
 
 async function writeAll(file: FileHandle, contents: Contents): Promise<void> {
-  for (const piece of contents) await file.writeFile(piece);
+  for await (const piece of contents) await file.writeFile(piece);
 }
 
 /** Makes the new name durable, too. Windows cannot sync folders, and does it by itself. */

@@ -14,8 +14,8 @@ import { encodeNpy, opaqueAs, rowMajor } from "./npy.js";
 import { readNpy } from "./npy-file.js";
 import { encodeNpz, type NpzReadOptions, npzArrays } from "./npz.js";
 import type { RawTensor } from "./raw-tensor.js";
-import { encodeSafetensors } from "./safetensors.js";
 import { openSafetensors as openFile, type SafetensorsFile } from "./safetensors-file.js";
+import { writeSafetensors } from "./safetensors-writer.js";
 
 /** Options of functions that load tensors. */
 export interface LoadOptions {
@@ -132,7 +132,8 @@ export async function saveSafetensors(
 ): Promise<void> {
   checkCount("io.saveSafetensors", 3, arguments);
   checkSaving("saveSafetensors", path, tensors);
-  await writeNamed("io.saveSafetensors: the tensors", path, [encodeSafetensors(await rawEntries(tensors), metadata)]);
+  const list = Object.entries(tensors).map(([name, x]) => ({ name, dtype: x.dtype, shape: x.shape, x }));
+  await writeSafetensors("io.saveSafetensors", path, list, metadata);
 }
 
 function checkSaving(operation: string, path: string, tensors: Readonly<Record<string, Tensor>>): void {

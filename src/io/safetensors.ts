@@ -5,10 +5,11 @@
  * breaks one is a FormatError before anything is read or allocated by it. safetensors-file.ts reads by parts, the io
  * namespace wraps both.
  */
+import { tensorBytes } from "../core/bytes.js";
 import { DTYPE_NAMES, DTYPES, type DType, isPacked } from "../core/dtype.js";
 import { ArgumentError, DTypeError, FormatError } from "../core/errors.js";
 import { formatShape, type Shape } from "../core/shape.js";
-import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-tensor.js";
+import { fileByteLength } from "./raw-tensor.js";
 import { type JsonValue, parseStrictJson } from "./strict-json.js";
 
 /** The limit of the reference implementation. */
@@ -176,39 +177,51 @@ export function dtypeOf(entry: SafetensorsEntry, what: string): DType {
   );
 }
 
-/**
- * The pieces of a file, to be written one after the other.
- * @internal for tests: the data of a tensor is a piece, not a copy
- */
-export function* safetensorsChunks(
-  tensors: Iterable<readonly [name: string, tensor: RawTensor]>,
-  metadata: Readonly<Record<string, string>> = {},
-): Generator<Uint8Array, void> {
-  const list = [...tensors].map(([name, tensor]) => {
-    const { safetensors } = DTYPES[tensor.dtype];
-    if (name === METADATA) throw new ArgumentError(`safetensors: no tensor can be called ${METADATA}.`);
-    if (!safetensors) {
-      throw new DTypeError(
-        `safetensors: "${name}" is ${tensor.dtype}, which the format lacks; ` +
-          (isPacked(tensor.dtype)
-            ? `cast it to ${DTYPES[tensor.dtype].signed ? "i8" : "u8"}, or store its bytes() as u8.`
-            : "store its real and imaginary parts as f64."),
-      );
-    }
-    return { name, storedAs: safetensors, ...checkRaw(tensor, `safetensors: "${name}"`) };
-  });
-  // Wide elements first keeps every tensor aligned to its elements; then by name, as the reference implementation does.
-  list.sort((a, b) => DTYPES[b.dtype].bytes - DTYPES[a.dtype].bytes || (a.name < b.name ? -1 : 1));
+/** A tensor that is about to be written, without its elements. */
+export interface TensorToWrite {
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
 
+/**
+ * The first bytes of a file of these tensors, up to the elements, and the order in which the elements follow. They follow without
+ * gaps, so that the writer needs to hold one tensor at a time.
+ */
+export function layoutSafetensors<T extends TensorToWrite>(
+  tensors: Iterable<T>,
+  metadata: Readonly<Record<string, string>> = {},
+): { readonly start: Uint8Array; readonly order: readonly T[] } {
+  const order = [...tensors];
+  // Wide elements first keeps every tensor aligned to its elements; then by name, as the reference implementation does.
+  order.sort((a, b) => DTYPES[b.dtype].bytes - DTYPES[a.dtype].bytes || (a.name < b.name ? -1 : 1));
   const header = new Map<string, unknown>();
   if (Object.keys(metadata).length > 0) header.set(METADATA, metadata);
   let offset = 0;
-  for (const { name, storedAs, shape, bytes } of list) {
+  for (const { name, dtype, shape } of order) {
+    const storedAs = storedName(name, dtype);
     if (header.has(name)) throw new ArgumentError(`safetensors: two tensors are called "${name}".`);
-    const end = offset + bytes.length;
+    const end = offset + tensorBytes({ shape, dtype });
     header.set(name, { dtype: storedAs, shape, data_offsets: [offset, end] });
     offset = end;
   }
+  return { start: startOf(header), order };
+}
+
+function storedName(name: string, dtype: DType): string {
+  const { safetensors } = DTYPES[dtype];
+  if (name === METADATA) throw new ArgumentError(`safetensors: no tensor can be called ${METADATA}.`);
+  if (safetensors) return safetensors;
+  throw new DTypeError(
+    `safetensors: "${name}" is ${dtype}, which the format lacks; ` +
+      (isPacked(dtype)
+        ? `cast it to ${DTYPES[dtype].signed ? "i8" : "u8"}, or store its bytes() as u8.`
+        : "store its real and imaginary parts as f64."),
+  );
+}
+
+/** The length of the header, and the header, which ends at a multiple of 8. */
+function startOf(header: ReadonlyMap<string, unknown>): Uint8Array {
   // Written member by member, since a plain object would put names that look like numbers first.
   const json = `{${[...header].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
   const text = Buffer.from(json, "utf8");
@@ -218,14 +231,5 @@ export function* safetensorsChunks(
   }
   padded.writeBigUInt64LE(BigInt(padded.length - PREFIX_BYTES), 0);
   text.copy(padded, PREFIX_BYTES);
-  yield padded;
-  for (const { bytes } of list) yield bytes;
-}
-
-/** A whole file. */
-export function encodeSafetensors(
-  tensors: Iterable<readonly [name: string, tensor: RawTensor]>,
-  metadata: Readonly<Record<string, string>> = {},
-): Uint8Array {
-  return concatBytes(safetensorsChunks(tensors, metadata));
+  return padded;
 }

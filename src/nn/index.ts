@@ -19,6 +19,9 @@ export { type Step, sequential } from "./core/sequential.js";
 export { Summary, type SummaryRow, summary } from "./core/summary.js";
 export type { Variables, VariableTree } from "./core/variables.js";
 export type { Batches } from "./data/batches.js";
+export type { Json } from "./files/json.js";
+export { readTree, writeTree } from "./files/tree-file.js";
+export type { TensorTree } from "./files/tree-form.js";
 export * as initializers from "./initializers/index.js";
 export {
   type AdaptiveLpPoolOptions,

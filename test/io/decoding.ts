@@ -1,8 +1,17 @@
-/** Whole files in memory, decoded at once. The library reads .npz arrays one by one and .safetensors files by parts. */
+/**
+ * Whole files in memory, decoded and encoded at once. The library reads .npz arrays one by one, and reads and writes
+ * .safetensors files by parts.
+ */
 import { tidyBytes } from "../../src/core/bytes.js";
 import { type NpzReadOptions, npzArrays } from "../../src/io/npz.js";
-import type { RawTensor } from "../../src/io/raw-tensor.js";
-import { dtypeOf, headerLength, PREFIX_BYTES, parseSafetensorsHeader } from "../../src/io/safetensors.js";
+import { checkRaw, concatBytes, type RawTensor } from "../../src/io/raw-tensor.js";
+import {
+  dtypeOf,
+  headerLength,
+  layoutSafetensors,
+  PREFIX_BYTES,
+  parseSafetensorsHeader,
+} from "../../src/io/safetensors.js";
 
 /** All arrays of an archive, row-major, by name. */
 export function decodeNpz(bytes: Uint8Array, options: NpzReadOptions = {}): Map<string, RawTensor> {
@@ -24,4 +33,14 @@ export function decodeSafetensors(
     tensors.set(entry.name, { dtype, shape: entry.shape, bytes: tidyBytes(dtype, stored) });
   }
   return { tensors, metadata: header.metadata };
+}
+
+/** A whole file of tensors. */
+export function encodeSafetensors(
+  tensors: Iterable<readonly [name: string, tensor: RawTensor]>,
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  const list = [...tensors].map(([name, tensor]) => ({ name, ...checkRaw(tensor, `safetensors: "${name}"`) }));
+  const { start, order } = layoutSafetensors(list, metadata);
+  return concatBytes([start, ...order.map(({ bytes }) => bytes)]);
 }

@@ -7,8 +7,8 @@ import { after, describe, test } from "node:test";
 import { ArgumentError, DisposedError, DTypeError, FormatError } from "../../src/core/errors.js";
 import { ravelIndex, sizeOf, unravelIndex } from "../../src/core/shape.js";
 import { type IndexArgument, indexedShape, newAxis, parseIndexing } from "../../src/core/slice.js";
-import { encodeSafetensors } from "../../src/io/safetensors.js";
 import { openSafetensors } from "../../src/io/safetensors-file.js";
+import { encodeSafetensors } from "./decoding.js";
 import { fixturePath, membersOf, plain } from "./fixtures.js";
 
 const folder = mkdtempSync(join(tmpdir(), "pumice-"));

@@ -21,9 +21,9 @@ import {
 import { encodeNpy, encodeNpyHeader } from "../../src/io/npy.js";
 import { encodeNpz } from "../../src/io/npz.js";
 import type { RawTensor } from "../../src/io/raw-tensor.js";
-import { encodeSafetensors } from "../../src/io/safetensors.js";
 import { randomFrom } from "../support/random.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
+import { encodeSafetensors } from "./decoding.js";
 
 const folder = mkdtempSync(join(tmpdir(), "pumice-io-"));
 after(() => rmSync(folder, { recursive: true }));
