@@ -133,7 +133,7 @@ export const INNER_LAYERS = {
     // batches, augmentation, files larger than memory
     data: [],
     // models and training states in files; narrow weights
-    files: ["core", "layers", "activations"],
+    files: ["core", "initializers", "layers", "activations"],
     // runs: steps, events, checkpoints, progress
     training: ["core", "data", "losses", "metrics", "schedules", "optimizers", "files"],
   },

@@ -20,6 +20,17 @@ export { Summary, type SummaryRow, summary } from "./core/summary.js";
 export type { Variables, VariableTree } from "./core/variables.js";
 export type { Batches } from "./data/batches.js";
 export type { Json } from "./files/json.js";
+export {
+  type Destination,
+  type LoadedParameters,
+  type LoadParametersOptions,
+  loadParameters,
+  type NameMap,
+} from "./files/load-parameters.js";
+export { LoadReport, type Mismatch } from "./files/load-report.js";
+export { type LoadedModel, loadModel, saveModel } from "./files/model-file.js";
+export { type LayerMaker, registerFunction, registerLayer } from "./files/registry.js";
+export { torchNames } from "./files/torch-names.js";
 export { readTree, writeTree } from "./files/tree-file.js";
 export type { TensorTree } from "./files/tree-form.js";
 export * as initializers from "./initializers/index.js";

@@ -52,7 +52,7 @@ const definitionOf = <In, Out>(
   forward: (parts: unknown, input: In, run: BlockRun) => Out,
 ): Definition<In, Out> => ({
   kind: "block",
-  options: {},
+  options: { forward },
   parts,
   run: (scope, input) => forward(boundParts(scope, parts), input, { training: scope.isTraining }),
   withParts: (others) => definitionOf(others, forward),

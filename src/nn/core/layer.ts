@@ -61,8 +61,10 @@ export class Layer<In = Tensor, Out = Tensor> {
   readonly parts: Readonly<Record<string, AnyLayer>>;
 
   constructor(
-    private readonly definition: Definition<In, Out>,
-    private readonly modifiers: Modifiers = PLAIN,
+    /** @internal */
+    readonly definition: Definition<In, Out>,
+    /** @internal Name, dtypes and whether it is frozen, for files. */
+    readonly modifiers: Modifiers = PLAIN,
   ) {
     this.kind = definition.kind;
     this.options = definition.options;

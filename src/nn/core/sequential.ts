@@ -36,14 +36,14 @@ const definitionOf = <In, Out>(parts: Readonly<Record<string, AnyLayer>>): Defin
   withParts: definitionOf<In, Out>,
 });
 
-/** A function as a layer without parameters. Its name is the function's. */
+/** A function as a layer without parameters. Its name is the function's, and its option `function` the function, for files. */
 export function asLayer(step: unknown): AnyLayer {
   if (step instanceof Layer) return step as unknown as AnyLayer;
   if (typeof step !== "function") {
     throw new ArgumentError(`sequential: ${shown(step)} is neither a layer nor a function.`);
   }
   const f = step as (x: unknown) => unknown;
-  return layer(f.name || "function", {}, (_, x: unknown) => f(x)) as unknown as AnyLayer;
+  return layer(f.name || "function", { function: f }, (_, x: unknown) => f(x)) as unknown as AnyLayer;
 }
 
 /** Names of layers by their kinds: dense0, relu0, dense1. A name that the user gave stays. */

@@ -59,13 +59,18 @@ export async function readTree(
   operation = "readTree",
 ): Promise<{ readonly tree: TensorTree; readonly metadata: Json | undefined }> {
   await using file = await openTree(path, operation);
+  return { tree: await wholeTree(file, options.device), metadata: file.metadata };
+}
+
+/** All tensors of a file, as their tree. */
+export async function wholeTree(file: TreeFile, device?: string): Promise<TensorTree> {
   const tensors = new Map<string, Tensor>();
-  for (const name of file.names) tensors.set(name, await file.read(name, options.device));
-  return { tree: treeOfForm(file.form, (name) => tensors.get(name) as Tensor), metadata: file.metadata };
+  for (const name of file.names) tensors.set(name, await file.read(name, device));
+  return treeOfForm(file.form, (name) => tensors.get(name) as Tensor);
 }
 
 /** A file whose tensors are read when they are asked for. */
-interface TreeFile extends AsyncDisposable {
+export interface TreeFile extends AsyncDisposable {
   readonly form: TreeForm;
   readonly metadata: Json | undefined;
   /** Names of the tensors, in the order of the file. */
@@ -76,7 +81,7 @@ interface TreeFile extends AsyncDisposable {
 }
 
 /** Opens a file and checks all that it says about itself. */
-async function openTree(path: string, operation = "openTree"): Promise<TreeFile> {
+export async function openTree(path: string, operation = "openTree"): Promise<TreeFile> {
   const file = await openSafetensors(path, operation);
   try {
     return treeFile(file, `${operation}: ${path}`);

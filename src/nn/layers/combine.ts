@@ -68,7 +68,7 @@ const choiceOf = <In, Out>(
   parts: Readonly<Record<string, AnyLayer>>,
 ): Definition<In, Out> => ({
   kind: "cond",
-  options: {},
+  options: { predicate },
   parts,
   run(scope, input) {
     const branch = (name: string, run: Scope["run"]): Out => {

@@ -1,0 +1,86 @@
+/** Models in files: the architecture as JSON beside parameters and state, in one safetensors file (tree-file.ts). */
+import { checkOptions, checkString } from "../../core/arguments.js";
+import { ArgumentError, FormatError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import { isTensor, type Tensor } from "../../tensor/index.js";
+import { type AnyLayer, Layer } from "../core/layer.js";
+import type { Variables, VariableTree } from "../core/variables.js";
+import { describeModel, rebuildModel } from "./architecture.js";
+import { isPlainObject, type Json } from "./json.js";
+import { openTree, wholeTree, writeTree } from "./tree-file.js";
+import type { TensorTree } from "./tree-form.js";
+
+/** The version of the description of a model; a reader refuses what is newer than itself. */
+const VERSION = 1;
+
+/** A model from a file. */
+export interface LoadedModel<In = Tensor, Out = Tensor> extends Variables {
+  readonly model: Layer<In, Out>;
+  /** What `saveModel` was given beside the model. */
+  readonly metadata: Json | undefined;
+}
+
+/**
+ * Writes a model and its variables: `await saveModel("model.safetensors", model, { params, state })`. `metadata`, a value of JSON, comes
+ * along. Functions of the user's own need names (`registerFunction`, `registerLayer`).
+ */
+export async function saveModel<In, Out>(
+  path: string,
+  model: Layer<In, Out>,
+  variables: { readonly params: VariableTree; readonly state?: VariableTree },
+  options: { readonly metadata?: Json } = {},
+): Promise<void> {
+  checkString("saveModel", "the path", path);
+  checkOptions("saveModel", options, { metadata: "any" });
+  if (!(model instanceof Layer)) throw new ArgumentError(`saveModel: takes a model, not ${shown(model)}.`);
+  if (!isPlainObject(variables) || !isPlainObject(variables.params)) {
+    throw new ArgumentError(
+      `saveModel: takes the variables that init gave, { params, state }, not ${shown(variables)}.`,
+    );
+  }
+  const { params, state = {} } = variables;
+  const architecture = describeModel(model as unknown as AnyLayer, "saveModel");
+  const beside = { model: VERSION, architecture, ...options };
+  await writeTree(path, { params, state } as TensorTree, beside, "saveModel");
+}
+
+/** The model in a file, with its parameters and state: `const { model, params } = await loadModel("model.safetensors")`. */
+export async function loadModel<In = Tensor, Out = Tensor>(
+  path: string,
+  options: { readonly device?: string } = {},
+): Promise<LoadedModel<In, Out>> {
+  checkString("loadModel", "the path", path);
+  checkOptions("loadModel", options, { device: "text" });
+  const what = `loadModel: ${path}`;
+  await using file = await openTree(path, "loadModel");
+  const { metadata } = file;
+  const {
+    model: version,
+    architecture,
+    metadata: own,
+  } = (isPlainObject(metadata) ? metadata : {}) as Record<string, Json>;
+  if (version !== VERSION) {
+    throw new FormatError(
+      typeof version === "number"
+        ? `${what}: a model of version ${version}; this version of Pumice reads ${VERSION}.`
+        : `${what}: there is no model in this file, only tensors; loadParameters loads them into a model made in code.`,
+    );
+  }
+  const model = rebuildModel(architecture, what) as unknown as Layer<In, Out>;
+  const tree = await wholeTree(file, options.device);
+  const { params, state } = (isPlainObject(tree) ? tree : {}) as Record<string, unknown>;
+  return {
+    model,
+    params: variableTree(params, "params", what),
+    state: variableTree(state, "state", what),
+    metadata: own,
+  };
+}
+
+function variableTree(tree: unknown, path: string, what: string): VariableTree {
+  if (!isPlainObject(tree)) throw new FormatError(`${what}: ${path} is no object of tensors.`);
+  for (const [name, value] of Object.entries(tree)) {
+    if (!isTensor(value)) variableTree(value, `${path}.${name}`, what);
+  }
+  return tree as VariableTree;
+}
