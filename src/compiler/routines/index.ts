@@ -7,9 +7,9 @@ import { dftRoutine } from "./fft/fft.js";
 import { joinRoutine } from "./join.js";
 import { choleskyRoutine } from "./linalg/cholesky/cholesky.js";
 import { francisRoutine } from "./linalg/eigen/francis.js";
-import { jacobiEighRoutine } from "./linalg/eigen/jacobi-eigh.js";
 import { jacobiSvdRoutine } from "./linalg/eigen/jacobi-svd.js";
 import { rankOneRoutine } from "./linalg/eigen/rank-one.js";
+import { smallEighRoutine } from "./linalg/eigen/small-eigh.js";
 import { triangularVectorsRoutine } from "./linalg/eigen/triangular-vectors.js";
 import { tridiagonalRoutine } from "./linalg/eigen/tridiagonal.js";
 import { luRoutine } from "./linalg/lu/lu.js";
@@ -33,7 +33,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   cumulate: cumulateRoutine,
   francis: francisRoutine,
   householder: householderRoutine,
-  jacobiEigh: jacobiEighRoutine,
+  smallEigh: smallEighRoutine,
   jacobiSvd: jacobiSvdRoutine,
   dft: dftRoutine,
   join: joinRoutine,

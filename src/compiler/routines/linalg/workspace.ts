@@ -1,11 +1,11 @@
 /**
  * The memory in which a workgroup works on a matrix: shared memory where the matrix fits, else a part of a buffer. The kernels
- * of decompositions (jacobi-eigh.ts, jacobi-svd.ts, householder.ts) are written once, over either.
+ * of decompositions (small-eigh.ts, jacobi-svd.ts, householder.ts) are written once, over either.
  */
 import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../target/profile.js";
-import type { Field, Num } from "./field.js";
+import { type Field, type Num, valuesOf } from "./field.js";
 
 /** Bytes of arrays that a row of a kernel may have: shared memory, or the scratch of a thread of the CPU. */
 export const arrayBytes = ({ maxLanes, tiles }: TargetProfile): number =>
@@ -79,6 +79,31 @@ export function eachByLane(k: KernelBuilder, count: number, body: (index: Value)
   k.loop(rounds, [], (round) => {
     one(k.binary("add", k.lane, k.binary("mul", round, i(k.lanes))), count % k.lanes === 0);
     return [];
+  });
+}
+
+/** A loop over positions, shared out among the lanes, that carries numbers. */
+export function overLanes(
+  k: KernelBuilder,
+  field: Field,
+  count: number,
+  initial: readonly Num[],
+  body: (index: Value, carried: readonly Num[]) => readonly Num[],
+): Num[] {
+  const i = (value: number) => k.constant("i32", value);
+  if (k.lanes === 1) return field.loop(count, initial, body);
+  return field.loop(Math.ceil(count / k.lanes), initial, (round, carried) => {
+    const index = k.binary("add", k.lane, k.binary("mul", round, i(k.lanes)));
+    const unflat = (values: readonly Value[]) =>
+      field.isComplex
+        ? Array.from({ length: values.length / 2 }, (_, at) => ({ re: values[2 * at], im: values[2 * at + 1] }))
+        : values.map((re) => ({ re, im: null }));
+    const found = k.when(
+      k.compare("lt", index, i(count)),
+      () => body(index, carried).flatMap(valuesOf),
+      () => carried.flatMap(valuesOf),
+    );
+    return unflat(found);
   });
 }
 

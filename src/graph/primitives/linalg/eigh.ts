@@ -9,9 +9,9 @@ import { inferBundle, partsOf } from "../bundle.js";
 import * as E from "../elementwise.js";
 import * as R from "../reduce.js";
 import { applied, isComplexNode, PANEL, trianglesOf } from "./householder.js";
-import { jacobiNodes, realOf } from "./jacobi.js";
 import { byTransposing } from "./qr.js";
 import { scaledDown } from "./scaled-down.js";
+import { realOf, smallEighNodes } from "./small-eigh.js";
 import { tridiagonalEigen } from "./tridiagonal.js";
 
 /** Rows of a matrix that a workgroup rotates by itself. */
@@ -53,7 +53,7 @@ const eigh: CompositePrimitive = {
 };
 
 function rotated(g: GraphOps, a: Node): [Node, Node] {
-  const [values, rows] = jacobiNodes(g, a);
+  const [values, rows] = smallEighNodes(g, a);
   return [values, g.transposed(rows)];
 }
 

@@ -10,7 +10,7 @@ import { scanNode } from "../control/scan.js";
 import * as E from "../elementwise.js";
 import * as R from "../reduce.js";
 import { applied, identity, isComplexNode, PANEL, trianglesOf } from "./householder.js";
-import { realOf } from "./jacobi.js";
+import { realOf } from "./small-eigh.js";
 
 /** Rounds of balancing: each leaves a third of the imbalance, in bits. */
 const ROUNDS = 12;

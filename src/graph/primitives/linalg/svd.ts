@@ -11,9 +11,9 @@ import type { GraphOps } from "../../vocabulary.js";
 import { inferBundle, partsOf } from "../bundle.js";
 import { eighNodes, FEW_ROWS, inverseGaps } from "./eigh.js";
 import { identity, isComplexNode } from "./householder.js";
-import { realOf } from "./jacobi.js";
 import { asOneBatch, byTransposing, qrNodes } from "./qr.js";
 import { scaledDown } from "./scaled-down.js";
+import { realOf } from "./small-eigh.js";
 
 /** Inputs: [.., r, c]. Parts: lengths [.., r], falling; rotated rows Y [.., r, c]; rotations W [.., r, r]. */
 const jacobiSvd: RoutinePrimitive = { name: "jacobiSvd", kind: "routine", takesComplex: true, infer: inferBundle };

@@ -8,7 +8,7 @@ import type { RoutinePrimitive } from "../../primitive.js";
 import type { GraphOps } from "../../vocabulary.js";
 import { inferBundle, partsOf } from "../bundle.js";
 import * as R from "../reduce.js";
-import { jacobiNodes } from "./jacobi.js";
+import { smallEighNodes } from "./small-eigh.js";
 
 /** Rows of the small matrices, at most. */
 const LEAF = 16;
@@ -28,7 +28,7 @@ export function tridiagonalEigen(g: GraphOps, diagonal: Node, beside: Node): [No
   const cuts = g.reshape(g.slice(bound(e), [0, 0, size - 1], [batch, leaves, 1]), [batch, leaves]);
   let values = g.reshape(g.sub(bound(d), taken(g, g.abs(cuts), size)), [batch * leaves, size]);
   let rows: Node;
-  [values, rows] = jacobiNodes(g, leafMatrices(g, values, g.reshape(bound(e), [batch * leaves, size])));
+  [values, rows] = smallEighNodes(g, leafMatrices(g, values, g.reshape(bound(e), [batch * leaves, size])));
   for (let count = leaves / 2, height = size; count >= 1; count /= 2, height *= 2) {
     // The cut inside each pair lies behind its first half.
     const spacing = leaves / count;

@@ -1,5 +1,5 @@
 /**
- * Shared by both Jacobi methods: the order in which pairs of rows meet, and the rotation of a pair. In each of `players - 1`
+ * Parts of Jacobi's method (jacobi-svd.ts): the order in which pairs of rows meet, and the rotation of a pair. In each of `players - 1`
  * turns every row meets one other, and after them each has met all others (the tournament of Brent and Luk, 1985); the pairs
  * of a turn have nothing in common, so they are rotated at the same time.
  */
@@ -27,12 +27,10 @@ export function pairAt(k: KernelBuilder, players: number, turn: Value, pair: Val
  * q + s (p - half·q): with half = s / (1 + c) that is the rotation, but a small one changes little and so adds little error
  * (Rutishauser 1966).
  */
-export interface Rotation {
+interface Rotation {
   readonly s: Value;
   readonly half: Value;
   readonly phase: Num | null;
-  /** The amount that one diagonal element loses and the other gains. */
-  readonly shift: Value;
 }
 
 /**
@@ -62,19 +60,12 @@ export function rotationOf(
   const phase = between.im ? field.select(isActive, field.shrink(between, length), field.one) : null;
   const sine = k.binary("mul", t, c);
   const half = field.divReal(sine, k.binary("add", c, one));
-  return { s: sine, half, phase, shift: k.binary("mul", t, length) };
+  return { s: sine, half, phase };
 }
 
-/** A pair of numbers, one of each row, rotated; `isColumn`: one of each column, whose phases are conjugate. */
-export function rotated(
-  k: KernelBuilder,
-  field: Field,
-  p: Num,
-  q: Num,
-  { s, half, phase }: Rotation,
-  isColumn = false,
-): [Num, Num] {
-  const turned = phase ? field.mul(isColumn ? field.conj(phase) : phase, q) : q;
+/** A pair of numbers, one of each row, rotated. */
+export function rotated(k: KernelBuilder, field: Field, p: Num, q: Num, { s, half, phase }: Rotation): [Num, Num] {
+  const turned = phase ? field.mul(phase, q) : q;
   const parts = (combine: (x: Value, y: Value) => Value): Num => ({
     re: combine(p.re, turned.re),
     im: p.im && turned.im && combine(p.im, turned.im),

@@ -11,9 +11,9 @@ import type { Kernel, Value } from "../../../ir/ir.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../../target/profile.js";
 import type { Routine, RoutineBuffer, RoutineStep } from "../../../target/routine.js";
-import { Field, kindOf, type Num, type NumberKind, shapeOf, valuesOf } from "../field.js";
+import { Field, kindOf, type Num, type NumberKind, shapeOf } from "../field.js";
 import { reflectionOf } from "../reflection.js";
-import { arrayWorkspace, eachByLane, type Workspace } from "../workspace.js";
+import { arrayWorkspace, eachByLane, overLanes, type Workspace } from "../workspace.js";
 import { BLOCK, productKernel, type TridiagonalSize } from "./tridiagonal-product.js";
 
 /**
@@ -219,29 +219,4 @@ class ColumnStep {
       field.store(vectors, k.binary("add", place, index), kept, k.compare("lt", index, this.i(n)));
     });
   }
-}
-
-/** A loop over positions, shared out among the lanes, that carries numbers. `count` is a multiple of the lanes, or they of it. */
-function overLanes(
-  k: KernelBuilder,
-  field: Field,
-  count: number,
-  initial: readonly Num[],
-  body: (index: Value, carried: readonly Num[]) => readonly Num[],
-): Num[] {
-  const i = (value: number) => k.constant("i32", value);
-  if (k.lanes === 1) return field.loop(count, initial, body);
-  return field.loop(Math.ceil(count / k.lanes), initial, (round, carried) => {
-    const index = k.binary("add", k.lane, k.binary("mul", round, i(k.lanes)));
-    const unflat = (values: readonly Value[]) =>
-      field.isComplex
-        ? Array.from({ length: values.length / 2 }, (_, at) => ({ re: values[2 * at], im: values[2 * at + 1] }))
-        : values.map((re) => ({ re, im: null }));
-    const found = k.when(
-      k.compare("lt", index, i(count)),
-      () => body(index, carried).flatMap(valuesOf),
-      () => carried.flatMap(valuesOf),
-    );
-    return unflat(found);
-  });
 }

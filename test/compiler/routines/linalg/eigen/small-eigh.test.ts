@@ -1,7 +1,7 @@
 /** Eigenvalues by Jacobi's method, interpreted: vectors are orthonormal and belong to their values, which rise. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jacobiEighRoutine } from "../../../../../src/compiler/routines/linalg/eigen/jacobi-eigh.js";
+import { smallEighRoutine } from "../../../../../src/compiler/routines/linalg/eigen/small-eigh.js";
 import type { NumberKind } from "../../../../../src/compiler/routines/linalg/field.js";
 import type { TargetProfile } from "../../../../../src/compiler/target/profile.js";
 import { interpretRoutine } from "../../../../support/interpreted-routine.js";
@@ -30,10 +30,10 @@ import {
 /** The values of each matrix. */
 function check(kind: NumberKind, matrices: readonly Matrix[], profile: TargetProfile): number[][] {
   const n = matrices[0]!.length;
-  const node = routineNode("jacobiEigh", kind, [[matrices.length, n, n]]);
+  const node = routineNode("smallEigh", kind, [[matrices.length, n, n]]);
   const count = matrices.length * n;
   const sizes = [bytesFor(count, { ...kind, isComplex: false }), bytesFor(count * n, kind)];
-  const plan = jacobiEighRoutine(node, profile, settings);
+  const plan = smallEighRoutine(node, profile, settings);
   const [values, vectors] = interpretRoutine(plan, [encoded(matrices, kind)], sizes);
   const rows = decoded(vectors!, kind, n, n);
   return matrices.map((a, at) => {
@@ -77,7 +77,7 @@ test("what is lost in rounding is not rotated: the vectors are exactly those of 
     row.map((x, j): C => (i === j ? x : [1e-19 / (1 + Math.abs(i - j)), 0])),
   );
   for (const profile of [PROFILES["a CPU"]!, gpuOf(8), gpuOf(32)]) {
-    const plan = jacobiEighRoutine(routineNode("jacobiEigh", KINDS.f64, [[1, 6, 6]]), profile, settings);
+    const plan = smallEighRoutine(routineNode("smallEigh", KINDS.f64, [[1, 6, 6]]), profile, settings);
     const [, vectors] = interpretRoutine(plan, [encoded([a], KINDS.f64)], [48, 288]);
     assert.deepEqual(decoded(vectors!, KINDS.f64, 6, 6)[0], identity(6));
   }
@@ -85,6 +85,6 @@ test("what is lost in rounding is not rotated: the vectors are exactly those of 
 
 test("arrays that do not fit shared memory are temporaries", () => {
   const temporaries = (profile: TargetProfile) =>
-    jacobiEighRoutine(routineNode("jacobiEigh", KINDS.f64, [[2, 8, 8]]), profile, settings).temporaries.length;
+    smallEighRoutine(routineNode("smallEigh", KINDS.f64, [[2, 8, 8]]), profile, settings).temporaries.length;
   assert.deepEqual([gpuOf(64), ...Object.values(NARROW)].map(temporaries), [0, 1, 2]);
 });

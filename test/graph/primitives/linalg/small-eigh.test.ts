@@ -1,7 +1,7 @@
 /** Jacobi rotations of small matrices: eigenvalues rise, rows are eigenvectors, of real and complex matrices. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jacobiNodes, realOf } from "../../../../src/graph/primitives/linalg/jacobi.js";
+import { realOf, smallEighNodes } from "../../../../src/graph/primitives/linalg/small-eigh.js";
 import { g } from "../../../../src/graph/vocabulary.js";
 import { given, input, numbers, valuesOf } from "../../../support/node-rules.js";
 import { assertNear, assertOrthonormal, diagonalOf, rowsOf, times, turned } from "./plain-matrices.js";
@@ -10,7 +10,7 @@ test("rows are orthonormal eigenvectors of the values, which rise", () => {
   for (const n of [1, 2, 5, 8]) {
     const half = rowsOf(input([n, n]).values, n);
     const a = half.map((row, i) => row.map((x, j) => x + half[j]![i]!));
-    const [values, rows] = valuesOf((x) => jacobiNodes(g, x), [input([1, n, n], a.flat())]);
+    const [values, rows] = valuesOf((x) => smallEighNodes(g, x), [input([1, n, n], a.flat())]);
     const vectors = turned(rowsOf(rows!, n));
     assertOrthonormal(vectors);
     assertNear(times(a, vectors), times(vectors, diagonalOf(values!)), 1e-11);
@@ -22,14 +22,14 @@ test("rows are orthonormal eigenvectors of the values, which rise", () => {
 });
 
 test("each matrix of a batch has its own values", () => {
-  const [values] = valuesOf((x) => jacobiNodes(g, x), [input([2, 2, 2], [0, 1, 1, 0, 3, 0, 0, -2])]);
+  const [values] = valuesOf((x) => smallEighNodes(g, x), [input([2, 2, 2], [0, 1, 1, 0, 3, 0, 0, -2])]);
   assertNear([values!], [[-1, 1, -2, 3]]);
 });
 
 test("a complex Hermitian matrix has real values", () => {
   // [[0, -i], [i, 0]]
   const a = g.complex(given(input([1, 2, 2], [0, 0, 0, 0])), given(input([1, 2, 2], [0, -1, 1, 0])));
-  const [values, rows] = jacobiNodes(g, a);
+  const [values, rows] = smallEighNodes(g, a);
   assert.equal(values.dtype, "f64");
   assert.equal(rows.dtype, "c128");
   assertNear([numbers(values)], [[-1, 1]]);
