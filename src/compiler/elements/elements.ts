@@ -15,7 +15,7 @@ import { withSignOf } from "../math/float-parts.js";
 import { type MathFunction, mathFunctions } from "../math/library.js";
 import type { FloatType, ScalarOps, ScalarType } from "../math/scalar-ops.js";
 import { floatRemainder } from "./float-remainder.js";
-import { bitsOfNarrow, narrowOfBits, roundToNarrow } from "./narrow-floats.js";
+import { bitsOfNarrow, narrowOfBits, roundToBrainByArithmetic, roundToNarrow } from "./narrow-floats.js";
 
 export interface Element {
   readonly dtype: DType;
@@ -58,6 +58,8 @@ export interface ElementSettings {
    * Division and square root: the target's own instructions, or corrected to round to nearest (math/correct-rounding.ts).
    */
   readonly division: "native" | "corrected";
+  /** The target takes denormal f32 for zeros, or may do so. */
+  readonly flushesDenormals?: boolean;
 }
 
 /** `rarely` computes rare corrections: in a branch, unless another way is given. */
@@ -75,7 +77,8 @@ export function elementOps(
     add: (a, b) => of(a.dtype, k.binary("add", a.value, b.value)),
     sub: (a, b) => of(a.dtype, k.binary("sub", a.value, b.value)),
     mul: (a, b) => of(a.dtype, k.binary("mul", a.value, b.value)),
-    div: (a, b) => (isFloat(a.dtype) ? of(a.dtype, quotient(k, scalar, a, b)) : integerDivision(k, "idiv", a, b)),
+    div: (a, b) =>
+      isFloat(a.dtype) ? of(a.dtype, quotient(k, scalar, a, b, settings)) : integerDivision(k, "idiv", a, b),
     rem: (a, b) => {
       if (!isFloat(a.dtype)) return integerDivision(k, "irem", a, b);
       return of(a.dtype, floatRemainder(k, scalar, a.value, b.value));
@@ -123,13 +126,20 @@ function integerDivision(k: KernelBuilder, op: "idiv" | "irem", a: Element, b: E
   return wrapped(k, dtype, k.select(isZero, zero(k, dtype), quotient));
 }
 
-function quotient(k: KernelBuilder, scalar: BrainOps<Value>, a: Element, b: Element): Value {
+function quotient(
+  k: KernelBuilder,
+  scalar: BrainOps<Value>,
+  a: Element,
+  b: Element,
+  { flushesDenormals = false }: ElementSettings,
+): Value {
   const reciprocal = reciprocalOfPower(b.value);
   if (reciprocal !== null) return k.binary("mul", a.value, k.constant(b.value.type, reciprocal));
   if (a.dtype !== "bf16" || scalar.usesNative("div", "f32")) {
     return divide(scalar, a.value, b.value, floatType(a.dtype));
   }
-  return quotientOfBrains(scalar, a.value, b.value, b.value.op === "constant" ? Number(b.value.attribute) : null);
+  const divisor = b.value.op === "constant" ? Number(b.value.attribute) : null;
+  return quotientOfBrains(scalar, a.value, b.value, divisor, flushesDenormals);
 }
 
 /** A function of the math library, by name. */
@@ -236,21 +246,36 @@ export function rounded(k: KernelBuilder, dtype: DType, value: Value): Value {
   return isNarrowFloat(dtype) ? roundToNarrow(k, value, dtype) : value;
 }
 
+/** How results of bf16 are rounded where what is rare can be corrected. */
+export interface RareRounding {
+  readonly rarely: ScalarOps<Value>["rarely"];
+  readonly flushesDenormals: boolean;
+  /** Whether corrections of a value cost one test with those of its batch, and no branch of their own. */
+  isSpeculative(value: Value): boolean;
+}
+
 /**
  * The result of an operation on operands of a dtype, rounded to it. A bf16 times a power of two is one already, unless it is
- * denormal; `rarely` deals with that. Null: a branch costs more than rounding does.
+ * denormal; others are rounded by arithmetic, unless they are huge or denormal. `rare` deals with those. Null: a branch costs
+ * more than rounding does.
  */
 export function roundedResult(
   k: KernelBuilder,
   dtype: DType,
   value: Value,
   operands: readonly Element[],
-  rarely: ScalarOps<Value>["rarely"] | null,
+  rare: RareRounding | null,
 ): Value {
-  const factor = rarely && dtype === "bf16" ? scaledBy(value, operands) : null;
-  if (factor === null || !rarely) return rounded(k, dtype, value);
-  if (factor >= 1) return value;
-  return rarely(isDenormal(denormalOps(k), value), value, () => rounded(k, dtype, value));
+  if (dtype !== "bf16" || rare === null) return rounded(k, dtype, value);
+  const slowly = () => rounded(k, dtype, value);
+  const factor = scaledBy(value, operands);
+  if (factor !== null) {
+    if (factor >= 1 || rare.flushesDenormals) return value;
+    return rare.rarely(isDenormal(denormalOps(k), value), value, slowly);
+  }
+  if (!rare.isSpeculative(value)) return slowly();
+  const { rounded: nearest, isWrong } = roundToBrainByArithmetic(k, value, rare.flushesDenormals);
+  return isWrong ? rare.rarely(isWrong, nearest, slowly) : nearest;
 }
 
 /** The size of the power of two that a value is an operand times; null if it is something else. */

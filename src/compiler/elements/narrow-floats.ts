@@ -10,6 +10,7 @@ import { BYTE_FORMATS, type ByteFloat } from "../../core/byte-float.js";
 import { DTYPES, isByteFloat, type NarrowFloat } from "../../core/dtype.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
+import { rangeOf } from "./float-range.js";
 
 /** A number of any type as the float of the narrow dtype nearest to it; ties go to even. */
 export function roundToNarrow(k: KernelBuilder, x: Value, to: NarrowFloat): Value {
@@ -100,6 +101,38 @@ function roundToBrain(k: KernelBuilder, x: Value): Value {
   const raised = k.binary("add", k.binary("add", bits, word(0x7fff)), odd);
   const rounded = k.bitcast("f32", k.binary("and", raised, word(0xffff0000)));
   return k.select(k.compare("ne", x, x), x, rounded);
+}
+
+/** Below this the arithmetic that rounds to bf16 does not overflow. */
+const MOST_BY_ARITHMETIC = 2 ** 111;
+
+/** Rounding to bf16 by arithmetic: the result, and where it is wrong; null where it never is. */
+interface ArithmeticRounding {
+  readonly rounded: Value;
+  readonly isWrong: Value | null;
+}
+
+/**
+ * An f32 rounded to bf16 by two multiply-adds, which GPUs do at twice the rate of operations on bits: 65536 x - 65535 x. The
+ * second product has 24 bits, so it is rounded to a multiple of 2^16 units in the last place of x, or of 2^15 at a power of two;
+ * the first is a multiple already, and so is the difference, the nearest to x. At a tie x is even in its last place, so the
+ * second product is even where the difference is. Nothing depends on whether the operations are fused, and adding 0 keeps
+ * the sign of -0. A test goes through all significands.
+ *
+ * It is wrong for huge numbers and, unless the device takes them for zeros, denormal ones.
+ */
+export function roundToBrainByArithmetic(k: KernelBuilder, x: Value, flushesDenormals: boolean): ArithmeticRounding {
+  const c = (value: number) => k.constant("f32", value);
+  const most = k.mulAdd(x, c(65535), c(0));
+  const difference = k.mulAdd(x, c(65536), k.unary("neg", most));
+  const { low, high } = rangeOf(k, x);
+  const size = k.unary("abs", x);
+  const isHuge = Math.max(-low, high) < MOST_BY_ARITHMETIC ? null : k.compare("ge", size, c(MOST_BY_ARITHMETIC));
+  const isTiny = flushesDenormals
+    ? null
+    : k.binary("and", k.compare("lt", size, c(2 ** -126)), k.compare("ne", x, c(0)));
+  const isWrong = isHuge && isTiny ? k.binary("or", isHuge, isTiny) : (isHuge ?? isTiny);
+  return { rounded: k.noteRounding(difference, x, "bf16", true), isWrong };
 }
 
 /** Adds and subtracts 2^13 times the power of two below x: floats of that size are spaced like f16 around x, so this rounds. */

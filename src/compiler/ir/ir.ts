@@ -180,6 +180,8 @@ export type Statement =
       readonly value: Value;
       readonly isOnce: boolean;
       readonly gate: Value | null;
+      /** The value is a number of the buffer's dtype already: a target need not round it. */
+      readonly isRounded?: boolean;
     }
   | {
       /** Reads an element of u32 that rows update atomically. */

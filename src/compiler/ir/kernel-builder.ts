@@ -32,6 +32,13 @@ interface Region {
   readonly known: ValueTable;
 }
 
+/** A value rounded to a narrow float. `isCheap`: at less cost than a store rounds. */
+interface Rounding {
+  readonly from: Value;
+  readonly to: DType;
+  readonly isCheap: boolean;
+}
+
 const newRegion = (): Region => ({ statements: [], known: new ValueTable() });
 
 const isInteger = (type: IRType): boolean => type !== "bool" && type !== "f32" && type !== "f64";
@@ -45,7 +52,7 @@ export class KernelBuilder {
   private readonly buffers: BufferParameter[] = [];
   private readonly arrays: ArrayDeclaration[] = [];
   private readonly fragments: FragmentDeclaration[] = [];
-  private readonly roundings = new Map<Value, { readonly from: Value; readonly to: DType }>();
+  private readonly roundings = new Map<Value, Rounding>();
   /** Whether several rows store the same elements (`Kernel.isRepeating`). */
   isRepeating = false;
   readonly row: Value;
@@ -95,14 +102,30 @@ export class KernelBuilder {
   /** Writes an element, narrowed. `isOnce`: the same for all lanes, so one of them writes it. */
   store(buffer: number, index: Value, given: Value, isOnce = this.lanes === 1, gate: Value | null = null): void {
     const rounding = this.roundings.get(given);
-    const value = rounding && rounding.to === this.buffers[buffer]?.dtype ? rounding.from : given;
-    this.region().statements.push({ kind: "store", buffer, index, value, isOnce, gate });
+    const isOf = rounding?.to === this.buffers[buffer]?.dtype;
+    const value = rounding && isOf && !rounding.isCheap ? rounding.from : given;
+    const isRounded = (isOf && value === given) || this.isLoadOf(given, this.buffers[buffer]?.dtype);
+    const statement = { kind: "store", buffer, index, value, isOnce, gate } as const;
+    this.region().statements.push(isRounded ? { ...statement, isRounded } : statement);
   }
 
-  /** Notes that a value is another, rounded to a narrow float. Stores round as well, so they take the other. */
-  noteRounding(rounded: Value, from: Value, to: DType): Value {
-    this.roundings.set(rounded, { from, to });
+  /** Whether a value was loaded from a buffer of bf16, and is stored in another. */
+  private isLoadOf({ op, attribute }: Value, dtype: DType | undefined): boolean {
+    return dtype === "bf16" && op === "load" && this.buffers[attribute as number]?.dtype === "bf16";
+  }
+
+  /**
+   * Notes that a value is another, rounded to a narrow float. Stores round as well, so they take the other, unless rounding here
+   * is cheaper (`isCheap`).
+   */
+  noteRounding(rounded: Value, from: Value, to: DType, isCheap = false): Value {
+    this.roundings.set(rounded, { from, to, isCheap });
     return rounded;
+  }
+
+  /** How a value was rounded to a narrow float, where that was noted. */
+  roundingOf(value: Value): Rounding | undefined {
+    return this.roundings.get(value);
   }
 
   /** buffer[index] = op(buffer[index], value), atomically, for each lane. */

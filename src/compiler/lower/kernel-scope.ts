@@ -183,6 +183,11 @@ export class KernelScope {
     return results;
   }
 
+  /** Whether a rare correction of a value is one of those that `speculate` gathers. */
+  protected isSpeculative(value: Value): boolean {
+    return !this.isSlow && this.rare !== null && value.depth <= this.rare.depth;
+  }
+
   /** The way in which elements compute rare corrections: see `speculate`. */
   protected readonly rarely = (condition: Value, usual: Value, compute: () => Value): Value => {
     const { k, rare } = this;

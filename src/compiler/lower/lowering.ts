@@ -29,6 +29,7 @@ import {
   type Element,
   type ElementSettings,
   elementOps,
+  type RareRounding,
   rounded,
   roundedResult,
   wrap,
@@ -68,7 +69,7 @@ export class Lowering extends KernelScope {
   private readonly computed = new Map<Value, IndexExpr>();
   /** Indices that are known to be below an extent. */
   private readonly insides = new Map<Value, Map<number, IndexExpr>>();
-  private readonly rareRounding: typeof this.rarely | null;
+  private readonly rareRounding: RareRounding | null;
   /** Products, as far as they have been computed. */
   private readonly given = new Map<Node, Element>();
 
@@ -80,7 +81,9 @@ export class Lowering extends KernelScope {
     super(k);
     this.ops = elementOps(k, settings, this.rarely);
     // A branch would keep a CPU from computing rows as vectors.
-    this.rareRounding = settings.division === "corrected" ? this.rarely : null;
+    const { division, flushesDenormals = false } = settings;
+    const isSpeculative = (value: Value) => this.isSpeculative(value);
+    this.rareRounding = division === "corrected" ? { rarely: this.rarely, flushesDenormals, isSpeculative } : null;
     this.results = new Set(group.results.map(({ node }) => node));
     this.lane = this.bind("lane", group.tiling.lanes, k.lane);
   }

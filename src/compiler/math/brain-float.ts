@@ -45,14 +45,15 @@ export function erfOfBrain<V>(k: BrainOps<V>, x: V): V {
 /**
  * a / b, not rounded yet. A quotient of numbers of eight bits is at least 2^-17 of itself away from where rounding to eight
  * bits changes, so one that is off by a few units of f32 does, unless it is denormal. `divisor`: b, where that is a constant.
+ * `flushesDenormals`: they are zeros to the target.
  */
-export function quotientOfBrains<V>(k: ScalarOps<V>, a: V, b: V, divisor: number | null): V {
+export function quotientOfBrains<V>(k: ScalarOps<V>, a: V, b: V, divisor: number | null, flushesDenormals = false): V {
   const c = constants(k, "f32");
   const exactly = () => divideAny(k, a, b, "f32");
   const [low, high] = [2 ** -60, 2 ** 60];
   if (divisor !== null && Math.abs(divisor) >= low && Math.abs(divisor) <= high) {
     const quotient = k.mul(a, c(1 / divisor));
-    return k.rarely(isDenormal(k, quotient), quotient, exactly);
+    return flushesDenormals ? quotient : k.rarely(isDenormal(k, quotient), quotient, exactly);
   }
   const quotient = k.div(a, b);
   const isBetween = (x: V, least: number, most: number) => k.and(k.ge(k.abs(x), c(least)), k.le(k.abs(x), c(most)));

@@ -2,9 +2,9 @@
  * The kernel of running totals (cumulate.ts plans them). It goes through one chunk of one row and stores the total at every
  * element, or only the chunk's total.
  *
- * Rows along memory (no axes inside) are shared by the lanes of a workgroup: a lane takes four neighbours at a time, and
- * the lanes' totals are cumulated among them by doubling distances (Hillis and Steele 1986). Rows of another axis get one
- * thread each: neighbouring threads then read neighbours in memory.
+ * Rows along memory (no axes inside) are shared by the lanes of a workgroup, or of a subgroup where there are many: a lane
+ * takes four neighbours at a time, and the lanes' totals are cumulated among them by doubling distances (Hillis and Steele
+ * 1986). Rows of another axis get one thread each: neighbouring threads then read neighbours in memory.
  */
 import type { DType } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
@@ -34,6 +34,8 @@ export interface Cut {
   readonly chunks: number;
   readonly chunkLength: number;
   readonly lanes: number;
+  /** Tiles (of four elements to a lane) that are read at once: one unless told. */
+  readonly tilesPerRound?: number;
 }
 
 export interface Role {
@@ -167,35 +169,62 @@ function totalOverLanes(chunk: ChunkKernel, combineOp: CombineOp): void {
   k.store(buffers.target, k.row, wrap(k, task.dtype, all), true);
 }
 
-/** The lanes of a workgroup go through the chunk, each with PER_LANE neighbours per round. */
+/** Elements that a lane has read, and their totals up to each. */
+interface LaneItems {
+  readonly items: readonly ReturnType<typeof readTotal>[];
+  readonly sums: readonly Total[];
+}
+
+/** The lanes go through the chunk, each with PER_LANE neighbours of a tile, and `tilesPerRound` tiles in a round. */
 function cumulateOverLanes(chunk: ChunkKernel): void {
-  const { k, task, cut, role, first, combine } = chunk;
+  const { k, task, cut, role, first } = chunk;
   const i = (value: number) => k.constant("i32", value);
   const tile = cut.lanes * PER_LANE;
-  const writesEach = role.stores !== "totals";
-  const carry = startTotal(chunk);
+  const tiles = cut.tilesPerRound ?? 1;
   const mine = k.binary("add", first, k.binary("mul", k.lane, i(PER_LANE)));
-  const last = k.loop(cut.chunkLength / tile, pack(carry), (round, state) => {
-    const before = unpack(task, state);
-    const base = k.binary("add", mine, k.binary("mul", round, i(tile)));
-    const items = Array.from({ length: PER_LANE }, (_, j) => readTotal(chunk, k.binary("add", base, i(j))));
-    const sums: Total[] = [];
-    for (const { total } of items) {
-      sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
-    }
-    const upToLane = cumulateLanes(chunk, sums[PER_LANE - 1] as Total);
-    if (writesEach) {
-      const earlier = fromLane(chunk, upToLane, laneBefore(k, 1));
-      const prefix = choose(k, k.compare("gt", k.lane, i(0)), combine(before, earlier), before);
-      items.forEach(({ total, isInside, index }, j) => {
-        const previous = j === 0 ? prefix : combine(prefix, sums[j - 1] as Total);
-        const sum = combine(prefix, sums[j] as Total);
-        writeTotal(chunk, index, shownTotal(chunk, previous, total, sum), false, isInside);
-      });
-    }
-    return pack(combine(before, fromLane(chunk, upToLane, i(cut.lanes - 1))));
+  const last = k.loop(cut.chunkLength / (tile * tiles), pack(startTotal(chunk)), (round, state) => {
+    const base = k.binary("add", mine, k.binary("mul", round, i(tile * tiles)));
+    // All tiles are read before the first is cumulated.
+    const read = Array.from({ length: tiles }, (_, t) => readItems(chunk, k.binary("add", base, i(t * tile))));
+    return pack(read.reduce((before, items) => cumulateTile(chunk, before, items), unpack(task, state)));
   });
-  if (!writesEach) writeTotal(chunk, k.row, unpack(task, last), true, null);
+  if (role.stores === "totals") writeTotal(chunk, k.row, unpack(task, last), true, null);
+}
+
+function readItems(chunk: ChunkKernel, base: Value): LaneItems {
+  const { k, task, combine } = chunk;
+  // Where the axis ends with a whole number of neighbours, all are inside or none: with one gate they are one vector access.
+  const { extent } = sizesOf(task);
+  const end = extent % PER_LANE === 0 ? insideOf(chunk, base) : undefined;
+  const items = Array.from({ length: PER_LANE }, (_, j) =>
+    readTotal(chunk, k.binary("add", base, k.constant("i32", j)), end),
+  );
+  const sums: Total[] = [];
+  for (const { total } of items) {
+    sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
+  }
+  return { items, sums };
+}
+
+/** Cumulates a tile over the lanes, from the total before it, and stores it unless only totals are. The total up to its end. */
+function cumulateTile(chunk: ChunkKernel, before: Total, { items, sums }: LaneItems): Total {
+  const { k, task, cut, role, combine } = chunk;
+  const i = (value: number) => k.constant("i32", value);
+  const upToLane = cumulateLanes(chunk, sums[PER_LANE - 1] as Total);
+  if (role.stores !== "totals") {
+    const earlier = fromLane(chunk, upToLane, laneBefore(k, 1));
+    const prefix = choose(k, k.compare("gt", k.lane, i(0)), combine(before, earlier), before);
+    const shown = items.map(({ total, isInside, index }, j) => {
+      const previous = j === 0 ? prefix : combine(prefix, sums[j - 1] as Total);
+      const sum = combine(prefix, sums[j] as Total);
+      return { index, total: shownTotal(chunk, previous, total, sum), isInside };
+    });
+    // In the order of memory, for one vector access.
+    for (const { index, total, isInside } of task.isReverse ? shown.reverse() : shown) {
+      writeTotal(chunk, index, total, false, isInside);
+    }
+  }
+  return combine(before, fromLane(chunk, upToLane, i(cut.lanes - 1)));
 }
 
 /** Each lane's total, cumulated over the lanes up to it by doubling distances. */
@@ -229,13 +258,21 @@ function startTotal({ k, task, role, buffers, nothing }: ChunkKernel): Total {
   };
 }
 
+/** Whether the axis has a p-th element; null where it always has. */
+function insideOf({ k, task, cut }: ChunkKernel, p: Value): Value | null {
+  const { extent } = sizesOf(task);
+  return cut.chunks * cut.chunkLength > extent ? k.compare("lt", p, k.constant("i32", extent)) : null;
+}
+
 /** The p-th element in the direction of the totals. Beyond the end of the axis it is the total of no elements. */
-function readTotal(chunk: ChunkKernel, p: Value): { total: Total; isInside: Value | null; index: Value } {
-  const { k, task, cut, role, buffers, block, within, nothing } = chunk;
+function readTotal(
+  chunk: ChunkKernel,
+  p: Value,
+  isInside = insideOf(chunk, p),
+): { total: Total; isInside: Value | null; index: Value } {
+  const { k, task, role, buffers, block, within, nothing } = chunk;
   const { extent, inner } = sizesOf(task);
   const i = (value: number) => k.constant("i32", value);
-  const isRagged = cut.chunks * cut.chunkLength > extent;
-  const isInside = isRagged ? k.compare("lt", p, i(extent)) : null;
   const safe = isInside ? k.select(isInside, p, i(0)) : p;
   const at = task.isReverse ? k.binary("sub", i(extent - 1), safe) : safe;
   const line = k.binary("add", k.binary("mul", block, i(extent)), at);

@@ -17,8 +17,8 @@ import { cutsForLoads } from "./load-limit.js";
 import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./product-fusion.js";
 import { chooseLanes, chooseRows, rowsTogether, tilingFor } from "./row-mapping.js";
 import { rowProduct } from "./row-products.js";
-import { type Cluster, joinSiblings, type Member } from "./siblings.js";
-import { statementsOf } from "./statement-counts.js";
+import { type Cluster, joinSiblings, type Member, type Sibling } from "./siblings.js";
+import { statementsOf, usualStatementsOf } from "./statement-counts.js";
 import {
   costlyAgain,
   costsWithin,
@@ -90,8 +90,7 @@ function taskOf({ members }: Cluster, stored: ReadonlySet<Node>, profile: Target
   const rows = productOf(first.sibling.group.results[0].node.shape);
   const isPlain = siblings.every((sibling) => sibling.isPlain);
   const statements = siblings.reduce((sum, sibling) => sum + sibling.statements, 0);
-  const isShort = profile.width * statements <= profile.maxWideStatements;
-  const canShare = isPlain && isShort && rows >= MANY_ROWS && rows % profile.width === 0;
+  const width = isPlain && rows >= MANY_ROWS ? widthOf(siblings, statements, rows, profile) : null;
   const columns = siblings.every((sibling) => sibling.isColumnReduction) ? profile.columnReduction : null;
   const areDivided = columns !== null && rows % (columns.lanes * columns.turns) === 0;
   const [{ rowsTogether: together }] = siblings;
@@ -101,7 +100,7 @@ function taskOf({ members }: Cluster, stored: ReadonlySet<Node>, profile: Target
     group: {
       results: groups.flatMap((group) => group.results),
       tiling: areDivided ? { ...tiling, lanes: columns.lanes } : tiling,
-      rowsPerThread: areDivided ? columns.lanes * columns.turns : canShare ? profile.width : areTogether ? together : 1,
+      rowsPerThread: areDivided ? columns.lanes * columns.turns : (width ?? (areTogether ? together : 1)),
       isLoaded: (node) => stored.has(node),
       isReadAgain: profile.rowCacheBytes === 0,
       product: groups[0].product,
@@ -109,6 +108,29 @@ function taskOf({ members }: Cluster, stored: ReadonlySet<Node>, profile: Target
     },
   };
 }
+
+/** Neighbours that a thread computes, for accesses of 16 bytes; null where their code is too long, or their number odd. */
+function widthOf(
+  siblings: readonly Sibling[],
+  statements: number,
+  rows: number,
+  profile: TargetProfile,
+): number | null {
+  const { width, maxWideStatements } = profile;
+  const fits = (each: number, length: number) => rows % each === 0 && each * length <= maxWideStatements;
+  if (width > 1 && siblings.every(isOfBrains)) {
+    const usual = siblings.reduce(
+      (sum, { nodes }) => [...nodes].reduce((s, node) => s + usualStatementsOf(node), sum),
+      0,
+    );
+    if (fits(2 * width, usual)) return 2 * width;
+  }
+  return fits(width, statements) ? width : null;
+}
+
+/** Whether all that a group loads and stores is bf16. */
+const isOfBrains = ({ group, loads }: Sibling): boolean =>
+  [...loads.keys(), ...group.results.map(({ node }) => node)].every(({ dtype }) => dtype === "bf16");
 
 /** Forms a group for every stored node; whatever cannot be part of its user's group is stored as well. */
 function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map<Node, Grown> {

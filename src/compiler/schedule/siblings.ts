@@ -13,7 +13,7 @@ import type { TargetProfile } from "../target/profile.js";
 import type { Group } from "./group.js";
 import { statementsOf } from "./statement-counts.js";
 
-/** A group, and what decides whether it may join others. @internal for tests: made by hand */
+/** A group, and what decides whether it may join others. */
 export interface Sibling {
   readonly group: Group;
   /** Nodes it computes, and the statements they take. */

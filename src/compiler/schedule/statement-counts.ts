@@ -5,13 +5,19 @@
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
-import { computeType, elementOps } from "../elements/elements.js";
+import { computeType, elementOps, inBranch } from "../elements/elements.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 
-const known = new WeakMap<ElementwisePrimitive, Map<string, number>>();
+type Lengths = WeakMap<ElementwisePrimitive, Map<string, number>>;
+const [whole, usual]: readonly Lengths[] = [new WeakMap(), new WeakMap()];
 
 /** Statements that compute an element of a node from those of its inputs: of one that is not elementwise, about one. */
-export function statementsOf({ primitive, inputs, params, dtype }: Node): number {
+export const statementsOf = (node: Node): number => lengthIn(whole, node, inBranch);
+
+/** The same without rare corrections, which are jumped over. */
+export const usualStatementsOf = (node: Node): number => lengthIn(usual, node, () => (_, value) => value);
+
+function lengthIn(known: Lengths, { primitive, inputs, params, dtype }: Node, corrected: typeof inBranch): number {
   if (primitive.kind !== "elementwise") return 1;
   let lengths = known.get(primitive);
   if (!lengths) {
@@ -28,6 +34,7 @@ export function statementsOf({ primitive, inputs, params, dtype }: Node): number
       inputs.map((input) => input.dtype),
       params,
       dtype,
+      corrected,
     );
   lengths.set(key, length);
   return length;
@@ -39,13 +46,14 @@ function written(
   dtypes: readonly DType[],
   params: Node["params"],
   dtype: DType,
+  corrected: typeof inBranch,
 ): number {
   const k = new KernelBuilder(primitive.name, 1);
   const operands = dtypes.map((each) => {
     const value = k.load(k.buffer(each, false), k.row, computeType(each));
     return { dtype: each, value };
   });
-  const { value } = primitive.lower(elementOps(k, { division: "corrected" }), operands, params, dtype);
+  const { value } = primitive.lower(elementOps(k, { division: "corrected" }, corrected(k)), operands, params, dtype);
   k.store(k.buffer(dtype, true), k.row, value);
   const loadsAndStore = dtypes.length + 1;
   return Math.max(1, k.finish().size - loadsAndStore);

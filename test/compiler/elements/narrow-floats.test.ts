@@ -1,12 +1,19 @@
 /** Rounding to f16 and bf16 in kernels, against core/half.ts: every f16, the points between them, and wide integers. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { bitsOfNarrow, narrowOfBits, roundToNarrow } from "../../../src/compiler/elements/narrow-floats.js";
+import {
+  bitsOfNarrow,
+  narrowOfBits,
+  roundToBrainByArithmetic,
+  roundToNarrow,
+} from "../../../src/compiler/elements/narrow-floats.js";
 import type { IRType, Value } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import { roundTo } from "../../../src/core/cast.js";
 import { decodeBf16, decodeF16, encodeBf16, encodeF16 } from "../../../src/core/half.js";
+import { mayFlush } from "../../support/denormals.js";
 import { runKernel } from "../../support/kernels.js";
+import { describeOnTensorDevices } from "../../support/tensors.js";
 
 type Numbers = Float32Array | Float64Array | Uint32Array | BigInt64Array;
 
@@ -71,3 +78,75 @@ for (const [dtype, decode, encode] of [
     });
   });
 }
+
+test("65536 x - 65535 x is x rounded to bf16, for every significand: it does not depend on the power of two", () => {
+  const float = new Float32Array(1);
+  const word = new Uint32Array(float.buffer);
+  let wrong = 0;
+  for (let bits = 0x3f800000; bits < 0x40000000; bits++) {
+    word[0] = bits;
+    const x = float[0]!;
+    const difference = Math.fround(65536 * x - Math.fround(65535 * x));
+    float[0] = difference;
+    const got = word[0];
+    if (got !== ((bits + 0x7fff + ((bits >>> 16) & 1)) & 0xffff0000) >>> 0) wrong++;
+  }
+  assert.equal(wrong, 0);
+});
+
+describeOnTensorDevices("rounding to bf16 by arithmetic", (device) => {
+  /** Every bf16 with the lower halves at which rounding changes. */
+  const lows = [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff];
+  const bits = Uint32Array.from(
+    { length: 65536 * lows.length },
+    (_, i) => ((i % 65536) << 16) | lows[Math.floor(i / 65536)]!,
+  );
+  const given = new Float32Array(bits.buffer);
+  const isDenormal = (x: number) => x !== 0 && Math.abs(x) < 2 ** -126;
+  const isFlushed = (x: number) => isDenormal(x) && mayFlush(device, "f32");
+
+  function rounded(isLimited: boolean): { rounded: Float32Array; isWrong: Float32Array } {
+    const k = new KernelBuilder("by arithmetic", given.length);
+    const [source, target, flags] = [k.buffer("f32", false), k.buffer("f32", true), k.buffer("f32", true)];
+    const x = k.load(source, k.row, "f32");
+    const limit = k.constant("f32", 2 ** 100);
+    const held = isLimited ? k.select(k.compare("gt", x, limit), limit, x) : x;
+    const low = k.constant("f32", -(2 ** 100));
+    const inside = isLimited ? k.select(k.compare("lt", held, low), low, held) : held;
+    const result = roundToBrainByArithmetic(k, inside, false);
+    k.store(target, k.row, result.rounded);
+    const [one, zero] = [k.constant("f32", 1), k.constant("f32", 0)];
+    k.store(flags, k.row, result.isWrong ? k.select(result.isWrong, one, zero) : zero);
+    const [, values, isWrong] = runKernel(device, k.finish(), [given, given.slice(), given.slice()]);
+    return { rounded: values, isWrong };
+  }
+
+  test("where it does not say that it is wrong, it is right to the bit, the sign of zero included", () => {
+    const { rounded: values, isWrong } = rounded(false);
+    let [right, flagged] = [0, 0];
+    given.forEach((x, i) => {
+      if (isFlushed(x)) return;
+      if (isWrong[i] === 1) flagged++;
+      else {
+        assert.ok(Object.is(values[i], decodeBf16(encodeBf16(x))), `${x} gives ${values[i]}`);
+        right++;
+      }
+    });
+    assert.ok(right > 5 * flagged);
+  });
+
+  test("it says so for denormal and huge numbers and infinities, and for no others", () => {
+    const { isWrong } = rounded(false);
+    given.forEach((x, i) => {
+      if (isFlushed(x)) return;
+      assert.equal(isWrong[i] === 1, isDenormal(x) || Math.abs(x) >= 2 ** 111, `${x}`);
+    });
+  });
+
+  test("numbers that are known to be smaller are not tested for their size", () => {
+    const { isWrong } = rounded(true);
+    given.forEach((x, i) => {
+      if (Math.abs(x) >= 2 ** -126) assert.equal(isWrong[i], 0, `${x}`);
+    });
+  });
+});

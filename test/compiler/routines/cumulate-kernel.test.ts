@@ -1,6 +1,7 @@
 /** The kernel of running totals, interpreted in each of its roles, for one thread and for lanes that share a row. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { walkStatements } from "../../../src/compiler/ir/ir.js";
 import {
   type Cumulation,
   type Cut,
@@ -214,4 +215,37 @@ describe("an axis in chunks", () => {
 
 test("an axis of no elements is a kernel of no rows", () => {
   assert.equal(cumulateKernel(task([4, 0], { axis: 1 }), alone(1), elements, { division: "native" }).rows, 0);
+});
+
+describe("several tiles in a round", () => {
+  const TILES = 2;
+  const inRounds = (extent: number): Cut => {
+    const chunkLength = Math.ceil(extent / (TILES * ROUND)) * TILES * ROUND;
+    return { chunks: 1, chunkLength, lanes: LANES, tilesPerRound: TILES };
+  };
+  for (const isReverse of [false, true]) {
+    for (const extent of [64, 60, 61, 16, 3]) {
+      test(`${extent} elements ${isReverse ? "from the end" : "from the start"}`, () => {
+        const of = task([2, extent], { axis: 1, isReverse });
+        const x = numbers(2 * extent);
+        const [got] = written(of, inRounds(extent), elements, [x], 2 * extent);
+        assert.deepEqual(got, [...totals(x.slice(0, extent), of), ...totals(x.slice(extent), of)]);
+      });
+    }
+  }
+
+  test("neighbours at the end of an axis of whole vectors share one gate, so that they are one access", () => {
+    const gatesOf = (extent: number): number => {
+      const gates = new Set<unknown>();
+      walkStatements(
+        cumulateKernel(task([extent]), inRounds(extent), elements, { division: "native" }).body,
+        (statement) => {
+          if (statement.kind === "store") gates.add(statement.gate);
+        },
+      );
+      return gates.size;
+    };
+    assert.equal(gatesOf(60), TILES);
+    assert.equal(gatesOf(61), TILES * PER_LANE);
+  });
 });

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { planCumulate } from "../../../src/compiler/routines/cumulate.js";
 import type { Cumulation } from "../../../src/compiler/routines/cumulate-kernel.js";
-import { cpuProfile, gpuProfile } from "../../../src/compiler/target/profile.js";
+import { cpuProfile, gpuProfile, type TargetProfile } from "../../../src/compiler/target/profile.js";
 import { viewBytes } from "../../../src/core/storage.js";
+import { arange } from "../../../src/index.js";
 import { runRoutine } from "../../support/routine-runs.js";
+import { describeOnTensorDevices } from "../../support/tensors.js";
 
 const settings = { division: "native" } as const;
 const task = (shape: number[], changes: Partial<Cumulation> = {}): Cumulation => ({
@@ -48,6 +50,44 @@ describe("the plan", () => {
     assert.equal(lanes([5000, 3], 0), 1);
     assert.equal(lanes([3, 20], 1), 1);
   });
+});
+
+test("many chunks along memory belong to subgroups, which need no barriers; few chunks to workgroups", () => {
+  const profile: TargetProfile = { ...gpuProfile, sort: { ...gpuProfile.sort, subgroupSize: 32 } };
+  const lanesOf = (shape: number[], changes: Partial<Cumulation> = {}, own = profile) =>
+    planCumulate(task(shape, { axis: shape.length - 1, ...changes }), own, settings).steps.map(
+      ({ kernel }) => kernel.lanes,
+    );
+  assert.deepEqual(lanesOf([10_000_000]), [256, 256, 32]);
+  assert.deepEqual(lanesOf([4096, 1024]), [32]);
+  assert.deepEqual(lanesOf([100, 1024]), [256]);
+  assert.deepEqual(lanesOf([100_000]), [256, 256, 256]);
+  assert.deepEqual(lanesOf([10_000_000], {}, gpuProfile), [256, 256, 256]);
+});
+
+describeOnTensorDevices("many rows along memory", (device) => {
+  for (const extent of [1024, 1020, 1021]) {
+    for (const isReverse of [false, true]) {
+      test(`${extent} elements ${isReverse ? "from the end" : "from the start"}`, async () => {
+        const rows = 2048;
+        const x = arange(0, rows * extent, 1, { dtype: "i32", device })
+          .mul(7919)
+          .remainder(1000)
+          .reshape(rows, extent);
+        const turned = isReverse ? x.flip(1) : x;
+        const sums = turned.cumsum({ axis: 1 });
+        const got = await (isReverse ? sums.flip(1) : sums).data();
+        for (let row = 0; row < rows; row++) {
+          let total = 0;
+          for (let p = 0; p < extent; p++) {
+            const i = row * extent + (isReverse ? extent - 1 - p : p);
+            total += Math.imul(i, 7919) >= 0 ? Math.imul(i, 7919) % 1000 : ((Math.imul(i, 7919) % 1000) + 1000) % 1000;
+            if (got[i] !== total) assert.fail(`element ${i} is ${got[i]}, not ${total}`);
+          }
+        }
+      });
+    }
+  }
 });
 
 /** The first place where the totals differ: printing two long arrays would take minutes. */

@@ -12,7 +12,7 @@ import * as E from "../../../src/graph/primitives/elementwise.js";
 import * as L from "../../../src/graph/primitives/leaf.js";
 import * as M from "../../../src/graph/primitives/movement.js";
 import * as R from "../../../src/graph/primitives/reduce.js";
-import { make, stored } from "../../support/nodes.js";
+import { make, stored, storedAs } from "../../support/nodes.js";
 
 const over = (node: Node, shape: readonly number[], axis: number): Node => {
   const kept = shape.map((extent, i) => (i === axis ? 1 : extent));
@@ -46,6 +46,16 @@ test("a thread computes a vector of neighbours, unless their code would be long"
   assert.deepEqual(rowsOf(make(E.neg, [x]), gpuProfile), [1 << 18]);
   assert.deepEqual(rowsOf(long, gpuProfile), [1 << 20]);
   assert.deepEqual(rowsOf(long, { ...gpuProfile, maxWideStatements: 1e6 }), [1 << 18]);
+});
+
+test("of bf16 alone it computes eight, where the usual code of eight is short enough", () => {
+  const [x, y] = [storedAs("bf16", 1 << 20), stored(1 << 20)];
+  const rowsOf = (node: Node, profile = gpuProfile) => kernelsOf([node], profile).map(({ rows }) => rows);
+  assert.deepEqual(rowsOf(make(E.neg, [x])), [1 << 17]);
+  assert.deepEqual(rowsOf(make(E.div, [x, x])), [1 << 17]);
+  assert.deepEqual(rowsOf(make(E.neg, [make(M.slice, [x], { start: [0], step: [1], shape: [999_996] })])), [249_999]);
+  assert.deepEqual(rowsOf(make(E.add, [make(E.cast, [x], { dtype: "f32" }), y])), [1 << 18]);
+  assert.deepEqual(rowsOf(make(E.neg, [x]), cpuProfile), [1 << 20]);
 });
 
 test("softmax along the last axis is one kernel, a workgroup per row", () => {

@@ -1,7 +1,7 @@
 /** How long the code of operations is. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { statementsOf } from "../../../src/compiler/schedule/statement-counts.js";
+import { statementsOf, usualStatementsOf } from "../../../src/compiler/schedule/statement-counts.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { make, stored, storedAs } from "../../support/nodes.js";
 
@@ -39,4 +39,11 @@ test("what was counted before is not counted again", () => {
   const node = make(spied, [stored(4)]);
   assert.equal(statementsOf(node), statementsOf(node));
   assert.equal(counted.lowered, 1);
+});
+
+test("rare corrections are not among the usual statements", () => {
+  const x = storedAs("bf16", 4);
+  const quotient = g.div(x, x);
+  assert.ok(usualStatementsOf(quotient) < statementsOf(quotient) / 3);
+  assert.equal(usualStatementsOf(g.mul(x, x)), statementsOf(g.mul(x, x)));
 });

@@ -19,6 +19,18 @@ export interface Lanes {
   readonly subgroupSize: number;
 }
 
+/** Whether the lanes of a row belong to one subgroup. */
+export const areInSubgroup = ({ count, subgroupSize }: Pick<Lanes, "count" | "subgroupSize">): boolean =>
+  subgroupSize > 1 && count <= subgroupSize;
+
+/** The value that another lane of the row has, all of whose lanes are in one subgroup, beside those of other rows. */
+export function fromLaneOfSubgroup(f: FunctionBuilder, x: Value, type: IRType, { own }: Lanes, lane: Value): Value {
+  const first = f.sub(f.bitcast(f.builtin("SubgroupLocalInvocationId"), own.type), own);
+  const from = f.bitcast(f.add(first, lane), f.module.u32);
+  if (!isWide(type)) return f.subgroup.shuffle(x, from);
+  return f.bitcast(f.subgroup.shuffle(f.bitcast(x, f.module.vec(f.module.u32, 2)), from), x.type);
+}
+
 /** `memory` is shared memory for a value per lane that no lane reads or writes at the moment. */
 export function combineLanes(
   f: FunctionBuilder,
@@ -60,10 +72,11 @@ function withinSubgroup(f: FunctionBuilder, op: CombineOp, x: Value, type: IRTyp
   return total;
 }
 
+const isWide = (type: IRType): boolean => type === "i64" || type === "u64" || type === "f64";
+
 /** 64-bit numbers are exchanged as two words: not every device can shuffle them whole. */
 function fromPartner(f: FunctionBuilder, x: Value, type: IRType, distance: number): Value {
-  const isWide = type === "i64" || type === "u64" || type === "f64";
-  if (!isWide) return f.subgroup.shuffleXor(x, distance);
+  if (!isWide(type)) return f.subgroup.shuffleXor(x, distance);
   const words = f.bitcast(x, f.module.vec(f.module.u32, 2));
   return f.bitcast(f.subgroup.shuffleXor(words, distance), x.type);
 }

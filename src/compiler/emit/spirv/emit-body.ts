@@ -18,9 +18,10 @@ import {
   walkStatements,
 } from "../../ir/ir.js";
 import { planLoop } from "../../ir/loop-rounds.js";
-import { combineLanes, type Lanes } from "./combine-lanes.js";
+import { areInSubgroup, combineLanes, fromLaneOfSubgroup, type Lanes } from "./combine-lanes.js";
 import { binary, compute } from "./emit-value.js";
 import type { Fragments } from "./fragments.js";
+import { packBrains, unpackBrains } from "./packed-brains.js";
 import { narrow, valueType, widen } from "./stored-elements.js";
 import type { WideAccesses } from "./wide-accesses.js";
 
@@ -164,8 +165,9 @@ export class BodyEmitter {
     const { dtype } = this.kernel.buffers[slot] as Kernel["buffers"][number];
     const vectors = this.memory.vectors[slot].get(run.length) as Ref;
     const vector = vectors.load(this.bufferVector(value.args[0], run.length));
+    const brains = dtype === "bf16" ? unpackBrains(f, m, vector, run.length) : null;
     run.forEach(({ id }, part) => {
-      this.values.set(id, widen(f, m, f.extract(vector, part), dtype));
+      this.values.set(id, brains ? brains[part] : widen(f, m, f.extract(vector, part), dtype));
     });
     return true;
   }
@@ -174,9 +176,13 @@ export class BodyEmitter {
     const { f, m } = this;
     const [{ buffer, index }] = run;
     const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
-    const parts = run.map(({ value }) => narrow(f, m, this.get(value), dtype));
     const place = this.memory.vectors[buffer].get(run.length) as Ref;
-    place.store(this.bufferVector(index, run.length), f.vector(...parts));
+    const stored = run.map(({ value, isRounded = false }) => ({ value: this.get(value), isRounded }));
+    const vector =
+      dtype === "bf16"
+        ? packBrains(f, m, stored)
+        : f.vector(...stored.map(({ value, isRounded }) => narrow(f, m, value, dtype, isRounded)));
+    place.store(this.bufferVector(index, run.length), vector);
   }
 
   /** The number of the vector that begins at an index: the index with its factors divided, or shifted where it has none. */
@@ -305,7 +311,7 @@ export class BodyEmitter {
       return values.map((value) => this.get(value));
     };
     // The sides may have used the exchange memories in different turns.
-    if (hasExchange(whenTrue) || hasExchange(whenFalse)) f.workgroupBarrier();
+    if (this.exchangesIn(whenTrue) || this.exchangesIn(whenFalse)) f.workgroupBarrier();
     if (whenFalse.length === 0 && results.length === 0) {
       f.if(this.get(condition), side(whenTrue, []));
       return;
@@ -326,10 +332,10 @@ export class BodyEmitter {
     });
   }
 
-  private store({ buffer, index, value }: StoreStatement): void {
+  private store({ buffer, index, value, isRounded }: StoreStatement): void {
     const { f, m } = this;
     const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
-    (this.memory.buffers[buffer] as Ref).store(this.get(index), narrow(f, m, this.get(value), dtype));
+    (this.memory.buffers[buffer] as Ref).store(this.get(index), narrow(f, m, this.get(value), dtype, isRounded));
   }
 
   /**
@@ -386,7 +392,7 @@ export class BodyEmitter {
     const stride = steps * step;
     const round = (i: Value, state: readonly Value[]) => {
       // The first exchange of a round may use the same memory as the last one of the round before.
-      if (hasExchange(body)) f.workgroupBarrier();
+      if (this.exchangesIn(body)) f.workgroupBarrier();
       this.values.set(index.id, i);
       accumulators.forEach(({ value }, k) => {
         this.values.set(value.id, state[k] as Value);
@@ -467,6 +473,7 @@ export class BodyEmitter {
       case "combineLanes":
         return combineLanes(f, attribute as CombineOp, a, type, this.lanes, () => this.nextMemory(type));
       case "fromLane": {
+        if (areInSubgroup(this.lanes)) return fromLaneOfSubgroup(f, a, type, this.lanes, b);
         const memory = this.nextMemory(type);
         memory.store(this.lane, a);
         f.workgroupBarrier();
@@ -492,17 +499,24 @@ export class BodyEmitter {
     return same;
   }
 
+  /** Whether lanes exchange values through memory in some statements. With arrays, barriers are kept where they always were. */
+  private exchangesIn(statements: readonly Statement[]): boolean {
+    const isFree = areInSubgroup(this.lanes) && this.kernel.arrays.every(({ isPrivate }) => isPrivate);
+    return hasExchange(statements, isFree);
+  }
+
   /** Exchange memory for the next turn. No lane still reads it: all have passed a barrier since its last use. */
   private nextMemory(type: IRType): Ref {
     return this.sharedFor((this.exchanges++ % 2) as 0 | 1, type);
   }
 }
 
-function hasExchange(statements: readonly Statement[]): boolean {
+/** `isFree`: lanes read values of one another without memory. */
+function hasExchange(statements: readonly Statement[], isFree: boolean): boolean {
   let isFound = false;
   walkStatements(statements, (statement) => {
     if (statement.kind === "ticket") isFound = true;
-    if (statement.kind !== "let") return;
+    if (statement.kind !== "let" || isFree) return;
     const { op } = statement.value;
     if (op === "fromLane" || op === "combineLanes") isFound = true;
   });

@@ -194,9 +194,9 @@ function threadOfGroup(f: FunctionBuilder, subgroupSize: number): Value {
 
 type Buffer = Kernel["buffers"][number];
 
-/** A buffer as vectors of its elements. */
+/** A buffer as vectors of its elements; of bf16, as vectors of words of two. */
 function vectorRef(m: ModuleBuilder, f: FunctionBuilder, buffer: Buffer, place: Ref, width: number): Ref {
-  const element = m.vec(storageType(m, buffer.dtype), width);
+  const element = buffer.dtype === "bf16" ? m.vec(m.u32, width / 2) : m.vec(storageType(m, buffer.dtype), width);
   return reinterpreted(m, f, buffer, place, element, width * DTYPES[buffer.dtype].bytes);
 }
 

@@ -33,9 +33,8 @@ export function mappingOf(kernel: Kernel, subgroupSize: number): Mapping {
 function needsBarriers(kernel: Kernel): boolean {
   let isFound = kernel.arrays.length > 0;
   walkStatements(kernel.body, (statement) => {
-    const isExchange = statement.kind === "let" && statement.value.op === "fromLane";
     const isUneven = statement.kind === "branch" || (statement.kind === "loop" && statement.exit !== null);
-    if (statement.kind === "barrier" || statement.kind === "ticket" || isExchange || (isUneven && combines(statement)))
+    if (statement.kind === "barrier" || statement.kind === "ticket" || (isUneven && combines(statement)))
       isFound = true;
   });
   return isFound;

@@ -66,8 +66,8 @@ export function widen(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DTy
   }
 }
 
-/** A value as an element of memory. */
-export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DType): Value {
+/** A value as an element of memory. `isRounded`: it is a number of the dtype. */
+export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DType, isRounded = false): Value {
   switch (dtype) {
     case "bool":
       return f.convert(f.select(x, m.constant(m.u32, 1), m.constant(m.u32, 0)), m.u8);
@@ -87,7 +87,7 @@ export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DT
       return f.convert(m.roundingOf(16) === "RTE" ? x : roundToHalf(f, m, x), m.f16);
     case "bf16":
       // By arithmetic: Vulkan leaves the rounding of a conversion open, and that of an H200 truncates.
-      return f.convert(roundToBrain(f, m, x), m.u16);
+      return f.convert(brainBits(f, m, x, isRounded), m.u16);
     default:
       return x;
   }
@@ -103,6 +103,10 @@ function roundToHalf(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {
   const scaled = f.mul(f.mul(magnitude, 2 ** 112), 2 ** -112);
   return f.bitcast(f.or(f.bitcast(scaled, m.u32), f.and(bits, 0x80000000)), m.f32);
 }
+
+/** The bits of an f32 as a bf16, in the lower half of a word. `isRounded`: it is a bf16 already. */
+export const brainBits = (f: FunctionBuilder, m: ModuleBuilder, x: Value, isRounded: boolean): Value =>
+  isRounded ? f.shiftRight(f.bitcast(x, m.u32), 16) : roundToBrain(f, m, x);
 
 /** The upper half of an f32, rounded to nearest even; a NaN stays one. */
 function roundToBrain(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {

@@ -88,7 +88,11 @@ export function spirvTarget(gpu: GpuDescription, profile: TargetProfile = spirvP
     language: "spirv",
     identity: JSON.stringify(["spirv", emission, maxColumns]),
     profile,
-    settings: { division: "corrected" },
+    // llvmpipe keeps denormals without being asked.
+    settings: {
+      division: "corrected",
+      flushesDenormals: !gpu.isSoftware && floatControls[32]?.denormals !== "preserve",
+    },
     maxLoopRounds: emission.maxLoopRounds ?? Number.POSITIVE_INFINITY,
     encode: (kernel, isIndirect) => {
       checkRounds(kernel, emission.maxLoopRounds);

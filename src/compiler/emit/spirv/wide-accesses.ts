@@ -1,7 +1,7 @@
 /**
  * Merges accesses to neighbours into vector accesses: four loads of b[i], b[i + 1], b[i + 2], b[i + 3], with i known to be a
  * multiple of four, become one load of a vector, and consecutive stores likewise. A GPU moves 16 bytes as fast as 4. What is
- * left of words is merged in pairs: the parts of complex numbers, for instance.
+ * left of words is merged in pairs: the parts of complex numbers, for instance. Eight bf16 are 16 bytes as well.
  *
  * Buffers begin at multiples of 256 bytes, so an aligned index is an aligned address.
  */
@@ -26,6 +26,7 @@ export interface WideAccesses {
 function widthsOf(dtype: DType): readonly number[] {
   const { bytes, kind } = DTYPES[dtype];
   if (kind === "complex") return [];
+  if (dtype === "bf16") return [8, 4];
   return bytes === 8 ? [2] : bytes === 4 ? [4, 2] : [4];
 }
 
@@ -121,7 +122,7 @@ function wideLoads(forms: LinearForms, kernel: Kernel, statements: readonly Stat
   const loads = statements.flatMap((each) => (each.kind === "let" && each.value.op === "load" ? [each.value] : []));
   const merged = new Set<IRValue>();
   const found: WideLoad[] = [];
-  for (const width of [4, 2]) {
+  for (const width of [8, 4, 2]) {
     const groups = new Map<string, IRValue[]>();
     for (const value of loads) {
       const buffer = value.attribute as number;

@@ -26,7 +26,7 @@ test("rows of more lanes than a subgroup has get a workgroup each; so do all wit
   assert.deepEqual(mappingOf(kernel(100, 16), 0), { threads: 16, rowsPerGroup: 1 });
 });
 
-test("a barrier, an array or an exchange between lanes keeps a row to its own workgroup", () => {
+test("a barrier or an array keeps a row to its own workgroup; lanes of a subgroup read from one another without", () => {
   const alone = { threads: 16, rowsPerGroup: 1 };
   assert.deepEqual(
     mappingOf(
@@ -46,7 +46,8 @@ test("a barrier, an array or an exchange between lanes keeps a row to its own wo
     const target = k.buffer("i32", true);
     k.store(target, k.lane, k.fromLane(k.lane, k.constant("i32", 0)), false);
   };
-  assert.deepEqual(mappingOf(kernel(100, 16, exchange), 32), alone);
+  assert.deepEqual(mappingOf(kernel(100, 16, exchange), 32), { threads: 64, rowsPerGroup: 4 });
+  assert.deepEqual(mappingOf(kernel(100, 16, exchange), 8), alone);
 });
 
 test("so do combinations in a branch, or in a loop that rows leave in different rounds", () => {
