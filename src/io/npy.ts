@@ -22,7 +22,7 @@ export const NPY_PREFIX_BYTES = 12;
 /** The longest header that is read: far more than any array of numbers needs. */
 const MAX_HEADER_BYTES = 1 << 20;
 
-interface NpyHeader {
+export interface NpyHeader {
   readonly version: number;
   readonly dtype: DType;
   readonly shape: Shape;

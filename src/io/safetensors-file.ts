@@ -89,6 +89,15 @@ export class SafetensorsFile implements AsyncDisposable {
     return bytes;
   }
 
+  /** Fills bytes from a place within those of a tensor. */
+  async readRange(name: string, start: number, bytes: Uint8Array): Promise<void> {
+    const { offset, byteLength } = this.entry(name);
+    if (start < 0 || start + bytes.length > byteLength) {
+      throw new ArgumentError(`${this.path}: "${name}" has ${byteLength} bytes, not ${start + bytes.length}.`);
+    }
+    await this.#readInto(bytes, offset + start);
+  }
+
   /**
    * A part of a tensor, by the indices that `at` takes: `file.slice("w", "10:20", 0)`. Reads what it needs, so the
    * tensor may be larger than memory.

@@ -19,6 +19,11 @@ export { type Step, sequential } from "./core/sequential.js";
 export { Summary, type SummaryRow, summary } from "./core/summary.js";
 export type { Variables, VariableTree } from "./core/variables.js";
 export type { Batches } from "./data/batches.js";
+export { type Batched, type BatchOf, type Loader, type LoaderOptions, loader } from "./data/loader.js";
+export { type FileRows, openRows } from "./data/row-files.js";
+export type { Examples, Rows } from "./data/rows.js";
+export { type SplitData, type SplitDataOptions, splitData } from "./data/split-data.js";
+export type { Stream, StreamSource } from "./data/stream.js";
 export type { Json } from "./files/json.js";
 export {
   type Destination,

@@ -2,6 +2,7 @@
 import { random, type Tensor, tensor } from "pumice";
 import * as nn from "pumice/nn";
 import type { Calls } from "./methods.js";
+import { dataCalls } from "./nn-data.js";
 import { fileCalls } from "./nn-files.js";
 import { functionCalls } from "./nn-functions.js";
 import { layerCalls } from "./nn-layers.js";
@@ -56,6 +57,7 @@ export const nnCalls: Calls = {
   ...core,
   ...initializers,
   ...dense,
+  ...dataCalls,
   ...fileCalls,
   ...functionCalls,
   ...layerCalls,

@@ -79,7 +79,7 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
 // biome-ignore format: one row
 const OTHERS = [
   "Layer", "layer", "summary", "Summary", "attend", "mergeLora", "readTree", "writeTree", "loadModel", "saveModel",
-  "registerFunction", "registerLayer", "loadParameters", "LoadReport", "torchNames",
+  "registerFunction", "registerLayer", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
 ];
 
 const inputsOf = (shapes: Shapes, dtype: "f32" | "i32", device: string): unknown => {
