@@ -1,5 +1,5 @@
 /**
- * Folds constants, choices by constants, and reductions of repeated values. Reductions need no loop: the sum of a constant is the constant
+ * Folds constants, choices by constants, quotients by powers of two, and reductions of repeated values. Reductions need no loop: the sum of a constant is the constant
  * times the count, the sum of a tensor that was repeated along an axis is a multiple of the tensor. Gradients are full of
  * both.
  */
@@ -9,7 +9,7 @@ import { productOf } from "../../core/shape.js";
 import { derive, scalarNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
 import type { Primitive } from "../../graph/primitive.js";
-import { cast, greater, greaterEqual, less, lessEqual, where } from "../../graph/primitives/elementwise.js";
+import { cast, div, greater, greaterEqual, less, lessEqual, where } from "../../graph/primitives/elementwise.js";
 import { constant } from "../../graph/primitives/leaf.js";
 import { expand, reshape } from "../../graph/primitives/movement.js";
 import { type PlainScalar, type ReductionEntry, reductionOf } from "../../graph/reduction.js";
@@ -19,7 +19,7 @@ import { g } from "../../graph/vocabulary.js";
 export function simpler(node: Node, inputs: readonly Node[]): Node | null {
   const { primitive, params, dtype, shape, device } = node;
   const x = inputs[0] as Node | undefined;
-  const chosen = decided(node, inputs);
+  const chosen = decided(node, inputs) ?? ofQuotient(node, inputs);
   if (chosen) return chosen;
   if (!x || DTYPES[dtype].kind === "complex" || DTYPES[x.dtype].kind === "complex") return null;
   if (primitive === cast && x.primitive === constant) {
@@ -54,6 +54,29 @@ function decided({ primitive, dtype, device, shape }: Node, [a, b, c]: readonly 
   if (!compare) return x.primitive === constant ? (heldValue(x) ? b : c) : null;
   const areConstant = x.primitive === constant && y.primitive === constant && DTYPES[x.dtype].kind !== "complex";
   return areConstant ? scalarNode(compare(heldValue(x), heldValue(y)), dtype, device, shape) : null;
+}
+
+/** Exponents of powers of two whose reciprocals all floating-point dtypes hold with every digit. */
+const MAX_EXPONENT = 14;
+/** The same of f32, which the constants of wide means and gradients are. */
+const MAX_EXPONENT_F32 = 126;
+
+/**
+ * A quotient of constants, or by a power of two: the product with the reciprocal is the same number, and a fraction of the code.
+ * Means and their gradients divide by the count.
+ */
+function ofQuotient({ primitive, dtype, device, shape }: Node, [a, b]: readonly Node[]): Node | null {
+  if (primitive !== div || DTYPES[dtype].kind !== "float") return null;
+  const [x, y] = [repeated(a), repeated(b)];
+  if (y.primitive !== constant || x.dtype !== dtype || y.dtype !== dtype) return null;
+  const by = Number(heldValue(y));
+  const isWide = dtype === "f32" || dtype === "f64";
+  // Of wide dtypes JavaScript divides once and rounds once more, which changes nothing.
+  if (isWide && x.primitive === constant) return scalarNode(Number(heldValue(x)) / by, dtype, device, shape);
+  const exponent = Math.log2(Math.abs(by));
+  const most = isWide ? MAX_EXPONENT_F32 : MAX_EXPONENT;
+  if (!Number.isInteger(exponent) || Math.abs(exponent) > most) return null;
+  return g.mul(a, scalarNode(1 / by, dtype, device, shape));
 }
 
 /** The node whose elements another repeats or rearranges: a constant stays one. */

@@ -2,8 +2,10 @@
  * Epilogues of matrix products: element-wise operations on the result of a product (a bias, an activation) that its kernel
  * computes on the tile before it stores it.
  */
+import { DTYPES } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
+import { cast } from "../../graph/primitives/elementwise.js";
 import { permute, reshape, stored } from "../../graph/primitives/movement.js";
 import type { FusedProduct } from "./group.js";
 
@@ -61,7 +63,7 @@ export function endOfEpilogue(source: Node, graph: GraphOrder, isStored: (node: 
     if (node.primitive.kind === "elementwise") cost += node.primitive.cost;
     if (cost > MOST_COST) break;
     // All users of the region so far lie before this node.
-    if (readers.isLast && isElementwise) end = node;
+    if (readers.isLast && isElementwise && !isWidening(node)) end = node;
     if (isStored(node)) break;
     readers.add(node);
   }
@@ -103,6 +105,20 @@ class ReadersInOrder {
   private positionOf(node: Node): number {
     return this.graph.positions.get(node) as number;
   }
+}
+
+/** A cast to more bytes: those who read the value widen it themselves, and half as much is stored. */
+const isWidening = ({ primitive, dtype, inputs }: Node): boolean =>
+  primitive === cast && DTYPES[dtype].bytes > DTYPES[inputs[0].dtype].bytes;
+
+/** A cast to fewer bytes. */
+const isNarrowing = ({ primitive, dtype, inputs }: Node): boolean =>
+  primitive === cast && DTYPES[dtype].bytes < DTYPES[inputs[0].dtype].bytes;
+
+/** The value to store for one that is read only in a narrower dtype: its cast. */
+export function narrowedBy(node: Node, { users }: GraphOrder): Node {
+  const [first, ...others] = users.get(node) ?? [];
+  return first && isNarrowing(first) && others.every((user) => user === first) ? first : node;
 }
 
 /** Movement that neither drops nor repeats elements. */

@@ -11,6 +11,10 @@ const MAX_REPEATED = 16;
 const SHORT_ROW_LANES = 32;
 /** Threads that keep a device busy. */
 const BUSY_THREADS = 1 << 17;
+/** A result with so many times the elements that its reductions go over is spread, and not a function of its rows. */
+const LEAST_SPREAD = 4;
+/** Elements of such a result that a lane may write one after the other. */
+const MAX_SPREAD = 64;
 
 /** The split into rows and columns that lets the most reduction work be done in the kernel. */
 export function chooseRows(
@@ -20,28 +24,48 @@ export function chooseRows(
 ): { rowAxes: readonly number[]; inlined: readonly Node[] } {
   const everyAxis = result.shape.map((_, axis) => axis);
   const own = reductions.find(({ node }) => node === result);
-  const byAxes = new Map<string, { axes: readonly number[]; nodes: Node[]; work: number }>();
-  for (const { node, axes, extent, isApart } of reductions) {
+  const byAxes = new Map<string, { axes: readonly number[]; nodes: Node[]; found: FoundReduction[]; work: number }>();
+  for (const reduction of reductions) {
+    const { node, axes, extent, isApart } = reduction;
     const key = axes.join();
     const rows = productOf(axes.map((axis) => result.shape[axis]));
     // Rows that share a result, as the pixels of a window do, would each compute it.
     const isRepeated = rows > productOf(node.shape) && rows * extent > MAX_REPEATED * productOf(node.shape);
     if (isApart || isRepeated) continue;
-    const entry = byAxes.get(key) ?? { axes, nodes: [], work: 0 };
+    const entry = byAxes.get(key) ?? { axes, nodes: [], found: [], work: 0 };
     entry.nodes.push(node);
+    entry.found.push(reduction);
     entry.work += rows * extent;
     byAxes.set(key, entry);
   }
   const candidates = [...byAxes.values()]
-    .filter(({ axes }) => {
+    .filter(({ axes, found }) => {
       if (axes.length === everyAxis.length) return true;
       // A reduction that the result is not a row-wise function of stays a kernel of its own when rows are few.
-      return !own && productOf(axes.map((axis) => result.shape[axis])) >= profile.minRows;
+      const rows = productOf(axes.map((axis) => result.shape[axis]));
+      return !own && rows >= profile.minRows && !isSpreadThin(result, axes, found, profile);
     })
     .sort((a, b) => b.work - a.work);
   const best = candidates[0];
   if (!best) return { rowAxes: everyAxis, inlined: [] };
   return { rowAxes: best.axes, inlined: best.nodes };
+}
+
+/**
+ * Whether the lanes of a row would write far more than they reduce: a shift by the mean of each channel, whose sum was made in
+ * chunks, has 64 rows of a few partial sums and of a quarter million elements. Its elements are better rows of their own.
+ */
+function isSpreadThin(
+  result: Node,
+  rowAxes: readonly number[],
+  reductions: readonly FoundReduction[],
+  profile: TargetProfile,
+): boolean {
+  if (profile.maxLanes === 1) return false;
+  const rows = productOf(rowAxes.map((axis) => result.shape[axis]));
+  const columns = productOf(result.shape) / rows;
+  const longest = Math.max(...reductions.map(({ extent }) => extent));
+  return columns > LEAST_SPREAD * longest && columns > MAX_SPREAD * chooseLanes(result, rowAxes, reductions, profile);
 }
 
 /** A workgroup per row where the row is long and read along memory; a thread per row otherwise. */

@@ -14,13 +14,14 @@ import { MAX_I32 } from "../ir/ir.js";
 import type { TargetProfile } from "../target/profile.js";
 import type { Group } from "./group.js";
 import { cutsForLoads } from "./load-limit.js";
-import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./product-fusion.js";
+import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder, narrowedBy } from "./product-fusion.js";
 import { chooseLanes, chooseRows, rowsTogether, tilingFor } from "./row-mapping.js";
 import { rowProduct } from "./row-products.js";
 import { type Cluster, joinSiblings, type Member, type Sibling } from "./siblings.js";
 import { statementsOf, usualStatementsOf } from "./statement-counts.js";
 import {
   costlyAgain,
+  costlyBroadcasts,
   costsWithin,
   frontier,
   LOAD_COST,
@@ -45,13 +46,13 @@ export type Task =
 export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?: ReadonlySet<Node>): Task[] {
   const order = pendingInOrder(roots).filter((node) => node.storage === null);
   const graph = graphOrder(order);
-  const asked = new Set([...roots, ...(wanted ?? [])]);
+  const asked = new Set([...roots, ...[...(wanted ?? [])].map((node) => narrowedBy(node, graph))]);
   const stored = new Set<Node>(order.filter((node) => asked.has(node)));
   const join = (groups: ReadonlyMap<Node, Grown>) => {
     const members = order.flatMap((node) => groups.get(node) ?? []).map((grown) => asMember(grown, stored));
     return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
   };
-  for (const node of sharedAndCostly(join(grow(stored, graph, profile)))) stored.add(node);
+  for (const node of sharedAndCostly(join(grow(stored, graph, profile)))) stored.add(narrowedBy(node, graph));
   return join(grow(stored, graph, profile)).map((cluster) => taskOf(cluster, stored, profile));
 }
 
@@ -136,7 +137,10 @@ const isOfBrains = ({ group, loads }: Sibling): boolean =>
 function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map<Node, Grown> {
   const groups = new Map<Node, Group | null>();
   const waiting = [...stored];
-  const store = (node: Node) => {
+  const store = (wanted: Node) => {
+    const narrow = narrowedBy(wanted, graph);
+    // The cast may be the very group that asks for its own input.
+    const node = stored.has(narrow) ? wanted : narrow;
     if (stored.has(node)) return;
     stored.add(node);
     waiting.push(node);
@@ -200,6 +204,7 @@ function surveyAfterCuts(result: Node, { store, storeApart, endOf, isLoaded }: S
       () => (survey.loads.size > profile.maxLoads ? cutsForLoads(result, survey.nodes, profile.maxLoads) : []),
       () => (survey.statements > profile.maxStatements ? frontier(survey, profile) : []),
       () => costlyAgain(survey, result),
+      () => costlyBroadcasts(survey, result),
     );
     const apart =
       cuts.length > 0

@@ -116,11 +116,13 @@ export function sharedAndCostly(clusters: readonly Cluster[]): Node[] {
     }
     for (const node of nodes) uses.set(node, (uses.get(node) ?? 0) + 1);
   }
+  // Results are in memory for whoever uses them, whatever it took to compute them.
+  for (const node of results) uses.delete(node);
   const costOf = costsWithin(uses, REDUCTION_COST);
   const found: Node[] = [];
   for (const [node, count] of uses) {
     const { kind } = node.primitive;
-    if (count < 2 || results.has(node) || (kind !== "elementwise" && kind !== "contraction")) continue;
+    if (count < 2 || (kind !== "elementwise" && kind !== "contraction")) continue;
     if (costOf(node) * (count - 1) > LOAD_COST) found.push(node);
   }
   return lastOfChains(found);
@@ -145,11 +147,36 @@ export function costlyAgain({ nodes }: Survey, result: Node): readonly Node[] {
   return worst ? [worst] : [];
 }
 
+/** A value that so many elements of a result share is small beside it. */
+const LEAST_SHARING = 64;
+/** Statements that take longer than another kernel: a few microseconds of a GPU. */
+const LEAST_SAVED = 2 ** 27;
+
+/**
+ * Values that many elements of a result share and would each compute, in more statements than a load is worth: the factor of a channel, with its
+ * root, beside the pixels. Reductions and products have rows and tiles, which compute such values once by themselves.
+ */
+export function costlyBroadcasts({ nodes, reductions, products }: Survey, result: Node): readonly Node[] {
+  const elements = productOf(result.shape);
+  if (reductions.length + products.length > 0 || elements < LEAST_SHARING) return [];
+  const costOf = costsWithin(nodes, 0, statementsOf);
+  const found = [...nodes.keys()].filter((node) => {
+    if (node === result || node.primitive.kind !== "elementwise") return false;
+    if (LEAST_SHARING * productOf(node.shape) > elements) return false;
+    const cost = costOf(node);
+    return cost > LOAD_COST && elements * cost >= LEAST_SAVED;
+  });
+  const read = new Set(found.flatMap((node) => [...computedInputs(node, nodes)]));
+  return found.filter((node) => !read.has(node));
+}
+
 /** Only the last of a chain needs storing: its private inputs are then computed once. */
 function lastOfChains(found: readonly Node[]): Node[] {
   const read = new Set(found.flatMap(({ inputs }) => inputs));
   return found.filter((node) => !read.has(node));
 }
+
+const additionsOf = ({ primitive }: Node): number => (primitive.kind === "elementwise" ? primitive.cost : 0);
 
 /** Operations that the cost of an element goes back over: deep chains cost enough after a few. */
 const COST_DEPTH = 8;
@@ -158,7 +185,11 @@ const COST_DEPTH = 8;
  * The cost of computing an element of a node from what is loaded, among nodes that are computed together. Within one group a
  * reduction is computed once per row, whatever uses it; another group would compute it again.
  */
-export function costsWithin(within: ReadonlyMap<Node, unknown>, reductionCost: number): (node: Node) => number {
+export function costsWithin(
+  within: ReadonlyMap<Node, unknown>,
+  reductionCost: number,
+  ownCost: (node: Node) => number = additionsOf,
+): (node: Node) => number {
   /** By node, and how far it is from where the question began: an operand that is read twice is looked at once. */
   const known = new Map<Node, number[]>();
   const costAt = (node: Node, depth: number): number => {
@@ -168,7 +199,7 @@ export function costsWithin(within: ReadonlyMap<Node, unknown>, reductionCost: n
     const costs = known.get(node) ?? new Array<number>(COST_DEPTH + 1).fill(-1);
     known.set(node, costs);
     if (costs[depth] < 0) {
-      const own = primitive.kind === "elementwise" ? primitive.cost : 0;
+      const own = primitive.kind === "elementwise" ? ownCost(node) : 0;
       costs[depth] = node.inputs.reduce((sum, input) => sum + costAt(input, depth + 1), own);
     }
     return costs[depth];

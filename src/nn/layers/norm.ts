@@ -8,6 +8,7 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { normalizeAxes, type Shape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import type { Tensor } from "../../tensor/index.js";
+import { customGradient } from "../../transforms/custom.js";
 import type { Initializer } from "../core/initializer.js";
 import { type Layer, layer } from "../core/layer.js";
 import type { Scope } from "../core/scope.js";
@@ -79,20 +80,67 @@ export function batchNorm(options: BatchNormOptions = {}): Layer {
     };
     const n = sizeOf(axis.map((each) => x.shape[each]));
     const isOfBatch = scope.isTraining && n > 0;
-    const mean = isOfBatch ? x.mean({ axis }) : (running.mean.cast(x.dtype) as Tensor);
-    const centred = x.sub(alongChannel(mean, x, channel));
-    const variance = isOfBatch ? centred.square().mean({ axis }) : (running.variance.cast(x.dtype) as Tensor);
-    if (isOfBatch) {
-      const mixed = (old: Tensor, batch: Tensor) =>
-        old.mul(momentum).add(batch.cast(old.dtype).mul(1 - momentum)) as Tensor;
-      scope.setState("mean", mixed(running.mean, mean));
-      scope.setState("variance", mixed(running.variance, variance.mul(n / Math.max(1, n - 1))));
-    }
+    const around = (vector: Tensor) => alongChannel(vector, x, channel);
     const { scale, biases } = affine(scope, [count], x.dtype, options);
-    const factor = scaled(variance.add(eps).rsqrt(), scale);
-    const result = centred.mul(alongChannel(factor, x, channel));
-    return finished(biases ? result.add(alongChannel(biases, x, channel)) : result, input);
+    if (!isOfBatch) {
+      const [mean, variance] = [running.mean, running.variance].map((each) => each.cast(x.dtype) as Tensor);
+      const result = x.sub(around(mean)).mul(around(scaled(variance.add(eps).rsqrt(), scale)));
+      return finished(biases ? result.add(around(biases)) : result, input);
+    }
+    const mean = x.mean({ axis, keepDims: true });
+    const variance = x.sub(mean).square().mean({ axis, keepDims: true });
+    const mixed = (old: Tensor, batch: Tensor) =>
+      old.mul(momentum).add(
+        batch
+          .reshape([count])
+          .cast(old.dtype)
+          .mul(1 - momentum),
+      ) as Tensor;
+    scope.setState("mean", mixed(running.mean, mean));
+    scope.setState("variance", mixed(running.variance, variance.mul(n / Math.max(1, n - 1))));
+    const [gain, shift] = [scale, biases].map((each) => each?.reshape(mean.shape));
+    return finished(normalizedByBatch({ x, mean, variance, gain, shift }, axis, eps), input);
   });
+}
+
+/** Operands of a norm; vectors over the channels have the axes of x. */
+interface Normalized {
+  readonly x: Tensor;
+  /** Those of x itself: the gradient counts on it. */
+  readonly mean: Tensor;
+  readonly variance: Tensor;
+  readonly gain: Tensor | undefined;
+  readonly shift: Tensor | undefined;
+}
+
+/**
+ * (x - mean) / √(variance + eps) · gain + shift with its gradient in closed form (Ioffe & Szegedy 2015). Derived step by step, the
+ * gradient would go over the elements once more for the mean's part in the variance, which is zero.
+ */
+function normalizedByBatch(operands: Normalized, axis: readonly number[], eps: number): Tensor {
+  const given = Object.fromEntries(Object.entries(operands).filter(([, each]) => each !== undefined));
+  const n = sizeOf(axis.map((each) => operands.x.shape[each]));
+  const run = customGradient(
+    ({ x, mean, variance, gain, shift }: Normalized) => {
+      const result = x.sub(mean).mul(scaled(variance.add(eps).rsqrt(), gain));
+      return shift ? result.add(shift) : result;
+    },
+    {
+      vjp(slope, _, { x, mean, variance, gain, shift }) {
+        const centred = x.sub(mean);
+        const inverse = variance.add(eps).rsqrt();
+        const [total, along] = [slope, slope.mul(centred)].map((each) => each.sum({ axis, keepDims: true }));
+        const factor = scaled(inverse, gain);
+        const slopeOfX = slope
+          .mul(factor)
+          .sub(centred.mul(along.mul(inverse.square()).mul(factor).div(n)))
+          .sub(total.mul(factor).div(n));
+        const ofOthers = { ...(gain && { gain: along.mul(inverse) }), ...(shift && { shift: total }) };
+        return [{ x: slopeOfX, mean: null, variance: null, ...ofOthers }];
+      },
+    },
+  );
+  return run(given as unknown as Normalized);
 }
 
 /** Features of each position to mean 0 and variance 1: `layerNorm()`, or over several axes, `layerNorm({ axis: [-2, -1] })`. */

@@ -122,3 +122,15 @@ test("a comparison of constants is a constant, as its dtype holds them, and a co
   assert.equal(simplified(g.where(full(false, "bool", 3), x, y)), y);
   assert.equal(simplified(g.where(g.less(x, 1), x, y)), null);
 });
+
+test("a quotient by a power of two is the product with its reciprocal, of constants a constant; others stay", () => {
+  const x = storedAs("f32", 3);
+  const simple = simplified(g.div(x, full(-8, "f32", 3)))!;
+  assert.deepEqual([simple.primitive, simple.inputs[0], simple.inputs[1]!.params.value], [E.mul, x, -0.125]);
+  assert.equal(simplified(g.div(x, g.broadcast(full(2 ** 126, "f32"), [3])))!.inputs[1]!.params.value, 2 ** -126);
+  const third = simplified(g.div(full(1, "f32", 3), full(3, "f32", 3)))!;
+  assert.deepEqual([third.primitive, Math.fround(Number(third.params.value))], [constant, Math.fround(1 / 3)]);
+  for (const by of [3, 0, 2 ** 127, Infinity, Number.NaN]) assert.equal(simplified(g.div(x, full(by, "f32", 3))), null);
+  assert.equal(simplified(g.div(storedAs("f16", 3), full(2 ** 15, "f16", 3))), null, "1 / 2^15 is subnormal");
+  assert.equal(simplified(g.div(storedAs("bf16", 3), full(4, "bf16", 3)))!.primitive, E.mul);
+});

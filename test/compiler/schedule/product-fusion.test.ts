@@ -1,11 +1,12 @@
 /** What a product takes into its kernel, and how far the operations on a value reach. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfEpilogue, fusedProduct, graphOrder } from "../../../src/compiler/schedule/product-fusion.js";
+import { endOfEpilogue, fusedProduct, graphOrder, narrowedBy } from "../../../src/compiler/schedule/product-fusion.js";
 import { surveyFrom } from "../../../src/compiler/schedule/survey.js";
+import { castNode } from "../../../src/graph/build.js";
 import { type Node, pendingInOrder } from "../../../src/graph/node.js";
 import { g } from "../../../src/graph/vocabulary.js";
-import { stored } from "../../support/nodes.js";
+import { stored, storedAs } from "../../support/nodes.js";
 
 const product = (m: number, n: number, k = 8): Node => g.dot(stored(1, m, k), stored(1, k, n));
 const fusedIn = (result: Node) =>
@@ -85,4 +86,23 @@ test("the order of a graph knows who reads what", () => {
   assert.deepEqual(users.get(x), [a, b]);
   assert.deepEqual(users.get(sum), []);
   assert.ok(order.every((node, i) => positions.get(node) === i));
+});
+
+test("an epilogue stores the narrower value: a cast to more bytes is left to those who read it", () => {
+  const dot = g.dot(storedAs("bf16", 1, 4, 8), storedAs("bf16", 1, 8, 6));
+  const wide = castNode(dot, "f32");
+  assert.equal(endIn(g.sum(wide, [2]), dot), dot);
+  const active = g.exp(wide);
+  assert.equal(endIn(g.sum(active, [2]), dot), active, "what is computed in more bytes is kept in them");
+  assert.equal(endIn(g.sum(castNode(active, "bf16"), [2]), dot).dtype, "bf16");
+});
+
+test("a value that is read only in a narrower dtype is stored in that", () => {
+  const value = g.exp(stored(4, 8));
+  const narrow = castNode(value, "bf16");
+  const two = [g.neg(narrow), g.exp(narrow)];
+  assert.equal(narrowedBy(value, graphOrder(pendingInOrder(two))), narrow);
+  assert.equal(narrowedBy(value, graphOrder(pendingInOrder([...two, g.neg(value)]))), value, "read as it is, too");
+  const wide = castNode(value, "f64");
+  assert.equal(narrowedBy(value, graphOrder(pendingInOrder([wide]))), value);
 });

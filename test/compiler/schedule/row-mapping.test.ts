@@ -33,6 +33,16 @@ test("with few rows it stays a kernel of its own; a reduction that is the result
   assert.deepEqual(rowsOf(sum), { rowAxes: [0], inlined: [sum] });
 });
 
+test("a result that is spread far beyond what it reduces keeps a thread for each element", () => {
+  // Means of 64 channels from eight partial sums each, taken from 32×32 pixels of 256 images.
+  const spread = (x: Node, partial: Node) => g.sub(x, g.unreduce(g.sum(partial, [0]), x.shape, [0, 2, 3]));
+  const pixels = stored(256, 64, 32, 32);
+  assert.deepEqual(rowsOf(spread(pixels, stored(8, 64))), { rowAxes: [0, 1, 2, 3], inlined: [] });
+  assert.equal(rowsOf(spread(stored(4, 64, 4, 4), stored(8, 64))).inlined.length, 1, "64 elements to a row");
+  assert.equal(rowsOf(spread(pixels, stored(8, 64)), cpuProfile).inlined.length, 1, "a thread takes whole rows");
+  assert.equal(rowsOf(centred(stored(64, 1 << 20), 1)).inlined.length, 1, "as many as it reduces");
+});
+
 test("of two directions the one with more work is taken into the rows", () => {
   const x = stored(256, 4096);
   const result = g.add(centred(x, 1), centred(x, 0));

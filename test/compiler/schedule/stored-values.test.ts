@@ -5,6 +5,7 @@ import { endOfEpilogue, graphOrder } from "../../../src/compiler/schedule/produc
 import type { Cluster, Member } from "../../../src/compiler/schedule/siblings.js";
 import {
   costlyAgain,
+  costlyBroadcasts,
   costsWithin,
   frontier,
   LOAD_COST,
@@ -45,6 +46,23 @@ test("what one group computes at several places at a high cost is stored, the la
   assert.deepEqual(costlyAgain(surveyOf(result), result), []);
 });
 
+test("a costly value that many elements share is stored, the last of a chain; not where it is cheap, or they are few", () => {
+  const beside = (count: number, of: (channel: Node) => Node) => {
+    const pixels = stored(count, 64, 32, 32);
+    const channel = of(stored(64));
+    const result = g.mul(pixels, g.unreduce(channel, pixels.shape, [0, 2, 3]));
+    return { channel, found: costlyBroadcasts(surveyOf(result), result) };
+  };
+  const root = beside(256, (x) => g.exp(g.sqrt(x)));
+  assert.deepEqual(root.found, [root.channel]);
+  assert.deepEqual(beside(256, (x) => g.add(x, 1)).found, []);
+  assert.deepEqual(beside(1, (x) => g.exp(x)).found, [], "64 K elements take less than another kernel");
+  const row = stored(4096, 4096);
+  const sums = g.exp(g.sum(row, [1]));
+  const ofRows = g.mul(row, g.unreduce(sums, row.shape, [1]));
+  assert.deepEqual(costlyBroadcasts(surveyOf(ofRows), ofRows), [], "a row computes it once");
+});
+
 /** Groups that compute some nodes each. */
 const clusters = (...groups: readonly (readonly Node[])[]): Cluster[] =>
   groups.map((nodes) => {
@@ -52,6 +70,15 @@ const clusters = (...groups: readonly (readonly Node[])[]): Cluster[] =>
     const member = { kind: "group", sibling: { group, nodes: new Set(nodes) } } as unknown as Member;
     return { members: [member], needs: new Set() };
   });
+
+test("what follows from results of other kernels costs only itself", () => {
+  const x = stored(8, 64);
+  const mean = g.sum(x, [1]);
+  const centred = g.sub(x, g.unreduce(mean, x.shape, [1]));
+  const [a, b] = [g.square(centred), g.neg(centred)];
+  const way = pendingInOrder([centred]).filter(({ storage }) => storage === null);
+  assert.deepEqual(sharedAndCostly(clusters([mean], [a, ...way], [b, ...way])), []);
+});
 
 test("what several kernels would compute at a cost is stored; results are anyway", () => {
   const x = stored(10);

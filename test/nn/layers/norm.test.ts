@@ -1,7 +1,7 @@
 /** Norms: numbers against PyTorch by layer-cases.json; statistics in f32, state, edges and errors here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { random, type Tensor, tensor } from "../../../src/index.js";
+import { grad, random, type Tensor, tensor } from "../../../src/index.js";
 import { batchNorm, groupNorm, instanceNorm, layerNorm, rmsNorm } from "../../../src/nn/index.js";
 import { describeLayerCases } from "../../support/layer-cases.js";
 import { numbersOf } from "../../support/tensors.js";
@@ -57,6 +57,31 @@ test("statistics of narrow floats are f32: thousands of equal numbers have their
     layerNorm().withDTypes({ compute: "bf16" }).apply(layerNorm().init(key, many).params, many).dtype,
     "bf16",
   );
+});
+
+test("gradients through batch norm, and gradients of those, are the ones derived step by step", () => {
+  const model = batchNorm();
+  const x = random.normal(key, [4, 3, 2], { dtype: "f64" }).mul(2).add(5).realize();
+  const { params, state } = model.withDTypes({ parameters: "f64" }).init(key, { shape: [4, 3, 2], dtype: "f64" });
+  const layer = (x: Tensor) => model.apply(params, x, { state, training: true });
+  const steps = (x: Tensor) => {
+    const centred = x.sub(x.mean({ axis: [0, 2], keepDims: true }));
+    return centred.div(
+      centred
+        .square()
+        .mean({ axis: [0, 2], keepDims: true })
+        .add(1e-5)
+        .sqrt(),
+    );
+  };
+  const slope = (f: (x: Tensor) => Tensor) => grad((x: Tensor) => f(x).pow(3).sum());
+  const bend = (f: (x: Tensor) => Tensor) => grad((x: Tensor) => slope(f)(x).mul(x).sin().sum());
+  for (const of of [slope, bend]) {
+    const [seen, right] = [layer, steps].map((f) => numbersOf(of(f)(x)));
+    seen!.forEach((value, i) => {
+      assert.ok(Math.abs(value - right![i]!) < 1e-9 * (1 + Math.abs(right![i]!)), `${value} and ${right![i]}`);
+    });
+  }
 });
 
 test("options switch factors and summands off, and wrong ones are refused by name", () => {
