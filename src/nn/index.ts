@@ -46,6 +46,13 @@ export {
   globalLpPool,
   globalMaxPool,
 } from "./layers/adaptive-pool.js";
+export {
+  type BidirectionalOptions,
+  bidirectional,
+  type Directions,
+  type StackedOptions,
+  stacked,
+} from "./layers/bidirectional.js";
 export { type BilinearOptions, bilinear } from "./layers/bilinear.js";
 export { add, concatenate, cond, multiply, split, subtract } from "./layers/combine.js";
 export {
@@ -58,6 +65,7 @@ export {
   type SeparableConvOptions,
   separableConv,
 } from "./layers/conv.js";
+export { type ConvLstmOptions, convLstm } from "./layers/conv-lstm.js";
 export { bias, type DenseOptions, dense } from "./layers/dense.js";
 export {
   alphaDropout,
@@ -90,7 +98,29 @@ export {
   type PoolOptions,
 } from "./layers/pool.js";
 export { type PreluOptions, prelu } from "./layers/prelu.js";
+export {
+  type GruOptions,
+  gru,
+  gruCell,
+  type LstmOptions,
+  lstm,
+  lstmCell,
+  type RnnOptions,
+  rnn,
+  rnnCell,
+} from "./layers/recurrent.js";
+export type {
+  CellActivation,
+  CellOptions,
+  GruCellOptions,
+  LstmCellOptions,
+  LstmState,
+  RecurrentState,
+  RnnCellOptions,
+} from "./layers/recurrent-cells.js";
+export type { CellInput, RecurrentOptions, WithState } from "./layers/recurrent-run.js";
 export { type ResizeMethod, type ResizeOptions, resize } from "./layers/resize.js";
+export type { RecurrentInput, Sequence } from "./layers/sequence-input.js";
 export { flatten, type PadLayerOptions, pad, reshape, transpose } from "./layers/shape.js";
 export type { Channels, PerAxis } from "./layers/spatial.js";
 export {

@@ -43,6 +43,8 @@ export interface Definition<In, Out> {
   run(scope: Scope, input: In): Out;
   /** The same layer of other parts; only for layers that have parts. */
   withParts?(parts: Readonly<Record<string, AnyLayer>>): Definition<In, Out>;
+  /** The same layer with some options changed, for layers that others wrap: bidirectional needs one in each direction. */
+  withOptions?(changes: Readonly<Record<string, unknown>>): Definition<In, Out>;
 }
 
 /** Settings that any layer may have. */
@@ -92,6 +94,13 @@ export class Layer<In = Tensor, Out = Tensor> {
   /** The same layer in other dtypes; its parts inherit them: `model.withDTypes({ compute: "bf16", output: "f32" })`. */
   withDTypes(policy: Partial<Policy>): Layer<In, Out> {
     return new Layer(this.definition, { ...this.modifiers, policy: { ...this.modifiers.policy, ...policy } });
+  }
+
+  /** @internal The same layer, its name and dtypes, with some options changed; only for kinds that say how. */
+  withOptions(changes: Readonly<Record<string, unknown>>): Layer<In, Out> {
+    const changed = this.definition.withOptions?.(changes);
+    if (changed) return new Layer(changed, this.modifiers);
+    throw new ArgumentError(`The options of ${this.kind} cannot be changed; make another layer.`);
   }
 
   /** Parameters and state for inputs of this shape: `model.init(key, [null, 784])`, or `model.init(key, batch)`. */
