@@ -127,13 +127,19 @@ export class Layer<In = Tensor, Out = Tensor> {
       newState: emptyTree(),
       watchers: watchersOf(hooks),
       draws: new Map(),
+      cacheCapacity: null,
     };
     const output = this.call(rootScope(run, this.kind), input);
     return [output, mergedState(state, finished(run.newState))];
   }
 
-  /** @internal A run that makes parameters; watchers see each layer. */
-  initialized(key: Key, input: InputSpec, watchers: readonly Watcher[]): ModelRun & { readonly output: Out } {
+  /** @internal A run that makes parameters; watchers see each layer. With a capacity it makes caches for generation, too. */
+  initialized(
+    key: Key,
+    input: InputSpec,
+    watchers: readonly Watcher[],
+    cacheCapacity: number | null = null,
+  ): ModelRun & { readonly output: Out } {
     const run: ModelRun = {
       isInitializing: true,
       isTraining: false,
@@ -143,6 +149,7 @@ export class Layer<In = Tensor, Out = Tensor> {
       newState: emptyTree(),
       watchers,
       draws: new Map(),
+      cacheCapacity,
     };
     const output = this.call(rootScope(run, this.kind), exampleOf(input, key.device) as In);
     return { ...run, output };

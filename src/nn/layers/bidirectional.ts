@@ -9,7 +9,7 @@ import { concat, type Tensor } from "../../tensor/index.js";
 import { type AnyLayer, type Definition, Layer } from "../core/layer.js";
 import type { Scope } from "../core/scope.js";
 import { namedByKind } from "../core/sequential.js";
-import { dropout as dropoutLayer } from "./dropout.js";
+import { checkRate, dropped } from "./dropout.js";
 import type { WithState } from "./recurrent-run.js";
 import { type RecurrentInput, type Sequence, sequenceOf } from "./sequence-input.js";
 
@@ -112,8 +112,7 @@ export function stacked<Out = Tensor>(
   if (!Array.isArray(layers) || layers.length === 0) {
     throw new ArgumentError(`stacked: takes a list of recurrent layers, as in stacked([lstm(64), lstm(64)]).`);
   }
-  // Checks the rate.
-  dropoutLayer(options.dropout ?? 0);
+  checkRate("stacked", options.dropout ?? 0);
   const checked = layers.map((each) => checkRecurrentLayer("stacked", each));
   return new Layer(stackOf<Out>(namedByKind(checked), options));
 }
@@ -129,7 +128,7 @@ const stackOf = <Out>(
     const { initialState, x: first, ...rest } = sequenceOf("stacked", input);
     const names = Object.keys(parts);
     checkStates(initialState, names.length);
-    const drop = dropoutLayer(options.dropout ?? 0);
+    const { dropout = 0 } = options;
     const states: unknown[] = [];
     let x = first;
     names.forEach((name, i) => {
@@ -138,7 +137,7 @@ const stackOf = <Out>(
       const inner = isLast ? part : part.withOptions({ returnSequences: true });
       const { output, state } = runPart(scope, name, inner, { x, ...rest, initialState: initialState?.[i] });
       states.push(state);
-      x = isLast || !options.dropout ? output : drop.call(scope.inside(`${name}Dropout`, "dropout"), output);
+      x = isLast ? output : dropped(scope, output, dropout, output.shape);
     });
     const last = parts[names.at(-1) as string] as AnyLayer;
     return (returnsState(last) ? { output: x, state: states } : x) as Out;

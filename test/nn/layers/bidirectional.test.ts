@@ -15,9 +15,10 @@ import {
   summary,
   type VariableTree,
 } from "../../../src/nn/index.js";
+import { describeLayerCases } from "../../support/layer-cases.js";
 import { numbersOf } from "../../support/tensors.js";
 
-//CASES describeLayerCases("bidirectional", "stacked");
+describeLayerCases("bidirectional", "stacked");
 
 const key = random.key(0, { device: "cpu" });
 const x = random.normal(key, [2, 4, 3]);

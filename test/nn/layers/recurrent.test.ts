@@ -15,11 +15,11 @@ import {
   summary,
   type VariableTree,
 } from "../../../src/nn/index.js";
-import { seeded } from "../../support/layer-cases.js";
+import { describeLayerCases, seeded } from "../../support/layer-cases.js";
 import { assertNear, assertSlopes } from "../../support/parameter-slopes.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 
-//CASES describeLayerCases("rnn", "lstm", "gru");
+describeLayerCases("rnn", "lstm", "gru");
 
 const key = random.key(0, { device: "cpu" });
 const f64 = (shape: readonly number[], seed: number, scale = 0.4): Tensor =>

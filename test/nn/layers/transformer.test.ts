@@ -1,0 +1,3 @@
+import { describeLayerCases } from "../../support/layer-cases.js";
+
+describeLayerCases("encoderBlock", "decoderBlock", "transformerEncoder");
