@@ -68,7 +68,10 @@ function treeOf(given: Readonly<Record<string, Seeded>>, dtype: Float, device: s
   for (const [path, each] of Object.entries(given)) {
     const names = path.split(".");
     let at = result;
-    for (const name of names.slice(0, -1)) at = (at[name] ??= {}) as Record<string, unknown>;
+    for (const name of names.slice(0, -1)) {
+      at[name] ??= {};
+      at = at[name] as Record<string, unknown>;
+    }
     at[names.at(-1)!] = tensorOf(each, dtype, device);
   }
   return result as nn.VariableTree;

@@ -6,7 +6,7 @@ import { isNarrowFloat } from "../../core/dtype.js";
 import { type Tensor, where } from "../../tensor/index.js";
 
 /** What goes into the weights besides queries and keys. */
-export interface WeightOptions {
+interface WeightOptions {
   readonly scale: number;
   /** Bools that broadcast to [..., heads, queries, keys]. */
   readonly mask?: Tensor;
