@@ -51,6 +51,16 @@ export {
   globalLpPool,
   globalMaxPool,
 } from "./layers/adaptive-pool.js";
+export { alibiSlopes } from "./layers/alibi.js";
+export { type AttentionCacheOptions, attentionCache } from "./layers/attention-cache.js";
+export type { AttentionInput, QueriesAndKeys, TokensAndMemory } from "./layers/attention-input.js";
+export {
+  type BidirectionalOptions,
+  bidirectional,
+  type Directions,
+  type StackedOptions,
+  stacked,
+} from "./layers/bidirectional.js";
 export { type BilinearOptions, bilinear } from "./layers/bilinear.js";
 export { add, concatenate, cond, multiply, split, subtract } from "./layers/combine.js";
 export {
@@ -63,6 +73,7 @@ export {
   type SeparableConvOptions,
   separableConv,
 } from "./layers/conv.js";
+export { type ConvLstmOptions, convLstm } from "./layers/conv-lstm.js";
 export { bias, type DenseOptions, dense } from "./layers/dense.js";
 export {
   alphaDropout,
@@ -72,7 +83,10 @@ export {
   spatialDropout,
 } from "./layers/dropout.js";
 export { attend, type EmbeddingOptions, embedding } from "./layers/embedding.js";
+export { type FeedForwardActivation, type FeedForwardOptions, feedForward } from "./layers/feed-forward.js";
 export { type LoraOptions, lora, type Merged, mergeLora } from "./layers/lora.js";
+export { auxiliaryLoss, type MixtureOfExpertsOptions, mixtureOfExperts } from "./layers/mixture-of-experts.js";
+export { type MultiHeadAttentionOptions, multiHeadAttention } from "./layers/multi-head-attention.js";
 export {
   type BatchNormOptions,
   batchNorm,
@@ -94,10 +108,51 @@ export {
   maxPool,
   type PoolOptions,
 } from "./layers/pool.js";
+export {
+  type LearnedPositionsOptions,
+  learnedPositions,
+  type SinusoidalPositionsOptions,
+  sinusoidalPositions,
+} from "./layers/positions.js";
 export { type PreluOptions, prelu } from "./layers/prelu.js";
+export {
+  type GruOptions,
+  gru,
+  gruCell,
+  type LstmOptions,
+  lstm,
+  lstmCell,
+  type RnnOptions,
+  rnn,
+  rnnCell,
+} from "./layers/recurrent.js";
+export type {
+  CellActivation,
+  CellOptions,
+  GruCellOptions,
+  LstmCellOptions,
+  LstmState,
+  RecurrentState,
+  RnnCellOptions,
+} from "./layers/recurrent-cells.js";
+export type { CellInput, RecurrentOptions, WithState } from "./layers/recurrent-run.js";
 export { type ResizeMethod, type ResizeOptions, resize } from "./layers/resize.js";
+export { type RotaryOptions, type RotaryScaling, rotary } from "./layers/rotary.js";
+export type { RecurrentInput, Sequence } from "./layers/sequence-input.js";
 export { flatten, type PadLayerOptions, pad, reshape, transpose } from "./layers/shape.js";
 export type { Channels, PerAxis } from "./layers/spatial.js";
+export {
+  type BlockExperts,
+  type DecoderBlockOptions,
+  decoderBlock,
+  type EncoderBlockOptions,
+  encoderBlock,
+  type TransformerDecoderOptions,
+  type TransformerEncoderOptions,
+  type TransformerInput,
+  transformerDecoder,
+  transformerEncoder,
+} from "./layers/transformer.js";
 export {
   type SpectralNormOptions,
   spectralNorm,

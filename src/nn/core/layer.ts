@@ -43,6 +43,8 @@ export interface Definition<In, Out> {
   run(scope: Scope, input: In): Out;
   /** The same layer of other parts; only for layers that have parts. */
   withParts?(parts: Readonly<Record<string, AnyLayer>>): Definition<In, Out>;
+  /** The same layer with some options changed, for layers that others wrap: bidirectional needs one in each direction. */
+  withOptions?(changes: Readonly<Record<string, unknown>>): Definition<In, Out>;
 }
 
 /** Settings that any layer may have. */
@@ -94,6 +96,13 @@ export class Layer<In = Tensor, Out = Tensor> {
     return new Layer(this.definition, { ...this.modifiers, policy: { ...this.modifiers.policy, ...policy } });
   }
 
+  /** @internal The same layer, its name and dtypes, with some options changed; only for kinds that say how. */
+  withOptions(changes: Readonly<Record<string, unknown>>): Layer<In, Out> {
+    const changed = this.definition.withOptions?.(changes);
+    if (changed) return new Layer(changed, this.modifiers);
+    throw new ArgumentError(`The options of ${this.kind} cannot be changed; make another layer.`);
+  }
+
   /** Parameters and state for inputs of this shape: `model.init(key, [null, 784])`, or `model.init(key, batch)`. */
   init(key: Key, input: InputSpec): Variables {
     checkKey(key, "init", "");
@@ -118,13 +127,19 @@ export class Layer<In = Tensor, Out = Tensor> {
       newState: emptyTree(),
       watchers: watchersOf(hooks),
       draws: new Map(),
+      cacheCapacity: null,
     };
     const output = this.call(rootScope(run, this.kind), input);
     return [output, mergedState(state, finished(run.newState))];
   }
 
-  /** @internal A run that makes parameters; watchers see each layer. */
-  initialized(key: Key, input: InputSpec, watchers: readonly Watcher[]): ModelRun & { readonly output: Out } {
+  /** @internal A run that makes parameters; watchers see each layer. With a capacity it makes caches for generation, too. */
+  initialized(
+    key: Key,
+    input: InputSpec,
+    watchers: readonly Watcher[],
+    cacheCapacity: number | null = null,
+  ): ModelRun & { readonly output: Out } {
     const run: ModelRun = {
       isInitializing: true,
       isTraining: false,
@@ -134,6 +149,7 @@ export class Layer<In = Tensor, Out = Tensor> {
       newState: emptyTree(),
       watchers,
       draws: new Map(),
+      cacheCapacity,
     };
     const output = this.call(rootScope(run, this.kind), exampleOf(input, key.device) as In);
     return { ...run, output };

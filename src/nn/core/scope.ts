@@ -7,7 +7,7 @@ import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sizeOf } from "../../core/shape.js";
 import { foldIn, type Key } from "../../random/index.js";
-import type { Tensor } from "../../tensor/index.js";
+import { type Tensor, zeros } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
 import type { Initializer } from "./initializer.js";
 import { type Policy, toDType } from "./policy.js";
@@ -38,6 +38,8 @@ export interface ModelRun {
   readonly watchers: readonly Watcher[];
   /** The number of keys that each scope has asked for. */
   readonly draws: Map<string, number>;
+  /** In an initialising run that makes caches for generation: the most tokens that they hold. Null otherwise. */
+  readonly cacheCapacity: number | null;
 }
 
 /** Settings that a layer hands down to its parts. */
@@ -105,9 +107,29 @@ export class Scope {
     return found;
   }
 
+  /** State of this name if there is any, and whether this run has set it already. */
+  stateIfAny(name: string): { readonly value: Tensor; readonly isNew: boolean } | null {
+    const set = this.find(this.run.newState, name);
+    const value = set ?? this.find(this.run.state, name);
+    return value === undefined ? null : { value, isNew: set !== undefined };
+  }
+
   /** Sets state for the runs that come. Gradients do not go through it. */
   setState(name: string, value: Tensor): void {
     putAt(this.run.newState, this.path, name, stopGradient(value));
+  }
+
+  /**
+   * Keeps a loss of the layer's own among the state, for training to add to its loss. Gradients go through it; the losses of several calls in
+   * one run add up. In an initialising run it is 0.
+   */
+  setLoss(name: string, value: Tensor): void {
+    if (this.isInitializing) {
+      this.state(name, [], (key, shape) => zeros(shape, { device: key.device }));
+      return;
+    }
+    const earlier = this.find(this.run.newState, name);
+    putAt(this.run.newState, this.path, name, earlier ? earlier.add(value) : value);
   }
 
   /** A key of this layer's own, another one for every call. */

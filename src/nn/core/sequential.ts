@@ -47,7 +47,7 @@ export function asLayer(step: unknown): AnyLayer {
 }
 
 /** Names of layers by their kinds: dense0, relu0, dense1. A name that the user gave stays. */
-function namedByKind(layers: readonly AnyLayer[]): Record<string, AnyLayer> {
+export function namedByKind(layers: readonly AnyLayer[]): Record<string, AnyLayer> {
   const counts = new Map<string, number>();
   const named: Record<string, AnyLayer> = {};
   for (const each of layers) {

@@ -49,7 +49,8 @@ export function featureAlphaDropout(rate: number, options: ChannelDropoutOptions
   );
 }
 
-function dropped(scope: Scope, x: Tensor, rate: number, shape: Shape): Tensor {
+/** Elements dropped at random, one draw for each place of `shape`, while the run trains. */
+export function dropped(scope: Scope, x: Tensor, rate: number, shape: Shape): Tensor {
   if (!scope.isTraining || rate === 0) return x;
   if (rate === 1) return zerosLike(x) as Tensor;
   const isKept = bernoulli(scope.key("dropout"), 1 - rate, shape);
@@ -74,7 +75,7 @@ function channelShape(operation: string, x: Tensor, { channels }: ChannelDropout
   return x.shape.map((extent, axis) => (spatial.includes(axis) ? 1 : extent));
 }
 
-function checkRate(operation: string, rate: number): void {
+export function checkRate(operation: string, rate: number): void {
   if (rate >= 0 && rate <= 1) return;
   throw new ArgumentError(`${operation}: the rate is a probability from 0 to 1, not ${shown(rate)}.`);
 }
