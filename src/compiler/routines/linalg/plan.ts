@@ -14,7 +14,7 @@ const BLOCK = { shared: 64, panels: 64, registers: 32 } as const;
 const MOST_STEPS = 1 << 18;
 
 /** The order of matrices that GPUs factor in steps (grid.ts); larger ones are cut, for the sake of products in larger tiles. */
-const IN_STEPS = 2048;
+const IN_STEPS = 4096;
 
 /** The order of matrices whose Cholesky factors one routine computes. Infinity inside larger kernels. */
 export const choleskyOrder = (kind: NumberKind, tiles: TileProfile): number =>

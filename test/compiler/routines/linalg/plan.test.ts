@@ -16,7 +16,7 @@ const none = { ...cpuProfile.tiles, kind: "none" } as const;
 
 test("blocks of one kernel fit shared memory, and twice as large ones would not, or are not wanted", () => {
   for (const kind of Object.values(KINDS)) {
-    for (const bytes of [2048, 4096, 16384, 32768, 1 << 17]) {
+    for (const bytes of [4096, 4096, 16384, 32768, 1 << 17]) {
       for (const { tiles, most } of [
         { tiles: gpuOf(64, bytes).tiles, most: 64 },
         { tiles: { ...softwareGpu.tiles, sharedBytes: bytes }, most: 32 },
@@ -33,7 +33,7 @@ test("blocks of one kernel fit shared memory, and twice as large ones would not,
 });
 
 test("GPUs factor larger matrices in steps, and solve with them by strips; others cut them into what one kernel does", () => {
-  assert.deepEqual([choleskyOrder(KINDS.f32, gpuProfile.tiles), solveOrder(KINDS.f32, gpuProfile.tiles)], [2048, 128]);
+  assert.deepEqual([choleskyOrder(KINDS.f32, gpuProfile.tiles), solveOrder(KINDS.f32, gpuProfile.tiles)], [4096, 128]);
   assert.equal(solveOrder(KINDS.f32, gpuOf(256, 49152).tiles), 512);
   // 16 × 64 complex numbers of f64 do not fit.
   const small = gpuOf(64, 4096).tiles;

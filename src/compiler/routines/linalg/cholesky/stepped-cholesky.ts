@@ -92,39 +92,97 @@ function factorKernel(kernel: GridKernel, n: number, blocks: number): Kernel {
   return k.finish();
 }
 
-/** Factors a tall block, of which a lane has some elements row by row: column after column, which lanes exchange. */
+/**
+ * Factors a tall block, of which a lane has some elements row by row: two neighbouring columns at a time, which lanes exchange.
+ * Each lane makes the factor of the two by itself, so that they cost one barrier.
+ */
 function factorTall(kernel: GridKernel, given: readonly Num[]): Num[] {
   const { k, f, grid, perLane } = kernel;
   const { side, block } = grid;
   const rows = 2 * perLane;
-  // Two columns take turns, so that one barrier is enough.
-  const shared = f.array(2 * 2 * block);
+  const height = 2 * block;
+  // Two pairs of columns take turns, so that one barrier is enough.
+  const shared = f.array(2 * PAIR * height);
   let tall = [...given];
   for (let now = 0; now < perLane; now++) {
-    tall = f.loop(side, tall, (turn, values) => {
-      const column = kernel.add(turn, now * side);
-      const isOwner = k.compare("eq", kernel.across, turn);
-      const start = kernel.mul(k.binary("and", turn, kernel.i(1)), 2 * block);
-      for (let r = 0; r < rows; r++) {
-        f.set(shared, kernel.add(start, kernel.rowOf(r)), values[r * perLane + now], isOwner);
-      }
+    tall = f.loop(side / PAIR, tall, (turn, values) => {
+      const place = kernel.mul(turn, PAIR);
+      const start = kernel.mul(k.binary("and", turn, kernel.i(1)), PAIR * height);
+      const isOwner = [0, 1].map((which) => k.compare("eq", kernel.across, kernel.add(place, which)));
+      isOwner.forEach((isOwn, which) => {
+        for (let r = 0; r < rows; r++) {
+          const to = kernel.add(start, kernel.add(kernel.rowOf(r), which * height));
+          f.set(shared, to, values[r * perLane + now], isOwn);
+        }
+      });
       k.barrier();
-      const root = f.sqrtReal(f.get(shared, kernel.add(start, column)).re);
-      const inverse = f.divReal(k.constant(f.type, 1), root);
-      const element = (at: Value) => f.scale(f.get(shared, kernel.add(start, at)), inverse);
-      const left = Array.from({ length: rows }, (_, r) => element(kernel.rowOf(r)));
-      const right = Array.from({ length: perLane }, (_, c) => f.conj(element(kernel.columnOf(c))));
+      const pair = new ColumnPair(
+        kernel,
+        (row, which) => f.get(shared, kernel.add(kernel.add(start, which * height), row)),
+        kernel.add(place, now * side),
+      );
+      const left = Array.from({ length: rows }, (_, r) => pair.elements(kernel.rowOf(r)));
+      const right = Array.from({ length: perLane }, (_, c) => pair.elements(kernel.columnOf(c)).map((x) => f.conj(x)));
       return values.map((value, at) => {
         const [r, c] = [Math.floor(at / perLane), at % perLane];
         if (c < now) return value;
-        const next = f.mulSub(left[r], right[c], value);
+        const next = left[r].reduce((rest, x, which) => f.mulSub(x, right[c][which], rest), value);
         if (c > now) return next;
         const row = kernel.rowOf(r);
-        const done = f.select(k.compare("eq", row, column), f.real(root), left[r]);
-        const finished = r < perLane ? f.select(kernel.less(row, column), value, done) : left[r];
-        return f.select(isOwner, finished, f.select(kernel.less(column, kernel.columnOf(c)), next, value));
+        const done = [0, 1].map((which) =>
+          r < perLane ? pair.finished(row, which, left[r][which], value) : left[r][which],
+        );
+        const behind = f.select(kernel.less(pair.columns[1], kernel.columnOf(c)), next, value);
+        return f.select(isOwner[0], done[0], f.select(isOwner[1], done[1], behind));
       });
     });
   }
   return tall;
+}
+
+/** Columns that are finished at a time. */
+const PAIR = 2;
+
+/** Two neighbouring columns of a block, less those before them, and their Cholesky factor. */
+class ColumnPair {
+  readonly columns: readonly [Value, Value];
+  private readonly roots: readonly [Value, Value];
+  private readonly inverses: readonly [Value, Value];
+  /** The element of the factor below the first root. */
+  private readonly below: Num;
+
+  /** `given`: an element by its row, of the first column or of the second. */
+  constructor(
+    private readonly kernel: GridKernel,
+    private readonly given: (row: Value, which: number) => Num,
+    first: Value,
+  ) {
+    const { k, f } = kernel;
+    const second = kernel.add(first, 1);
+    this.columns = [first, second];
+    const one = k.constant(f.type, 1);
+    const root = f.sqrtReal(given(first, 0).re);
+    const inverse = f.divReal(one, root);
+    this.below = f.scale(given(second, 0), inverse);
+    const rest = k.binary("sub", given(second, 1).re, f.squared(this.below));
+    const other = f.sqrtReal(rest);
+    this.roots = [root, other];
+    this.inverses = [inverse, f.divReal(one, other)];
+  }
+
+  /** The elements of the factor in a row below. */
+  elements(row: Value): [Num, Num] {
+    const { f } = this.kernel;
+    const first = f.scale(this.given(row, 0), this.inverses[0]);
+    const rest = f.mulSub(first, f.conj(this.below), this.given(row, 1));
+    return [first, f.scale(rest, this.inverses[1])];
+  }
+
+  /** The element of the factor in a row of the block on the diagonal; rows above a root keep what they have. */
+  finished(row: Value, which: number, element: Num, before: Num): Num {
+    const { kernel, columns } = this;
+    const { k, f } = kernel;
+    const own = f.select(k.compare("eq", row, columns[which]), f.real(this.roots[which]), element);
+    return f.select(kernel.less(row, columns[which]), before, own);
+  }
 }

@@ -1,20 +1,19 @@
 /**
  * The second kernel of a column of tridiagonal.ts: the matrix changed by the reflection before, A - v wᴴ - w vᴴ, and multiplied
- * by the new vector on the way. A thread of a CPU goes along rows; a workgroup of a GPU has neighbouring columns, which are
- * the rows turned around.
+ * by the new vector on the way. A thread of a CPU has many rows, and goes along one after another; the lanes of a small workgroup of
+ * a GPU go along a few rows together.
  */
 import type { ElementSettings } from "../../../elements/elements.js";
 import type { Kernel, Value } from "../../../ir/ir.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../../target/profile.js";
 import { Field, type Num, type NumberKind, valuesOf } from "../field.js";
-import { arrayWorkspace } from "../workspace.js";
 
 /** Rows and columns are filled up with zeros to a multiple of this: the CPU takes so many at once. */
 export const BLOCK = 64;
-/** Columns of a workgroup: 32 bytes, what memory gives at once. */
-const COLUMNS = 8;
-/** Rows that a lane loads before it waits. */
+/** Rows of a workgroup, which share what is read of the vectors, its lanes, and the columns that a lane loads before it waits. */
+const ROWS = 2;
+const LANES = 32;
 const AT_ONCE = 4;
 /** Rows of a thread of the CPU. */
 const CHUNK = 32;
@@ -37,12 +36,12 @@ export function productKernel(
   settings: ElementSettings,
 ): Kernel {
   const isAlone = maxLanes === 1;
-  const each = isAlone ? CHUNK : COLUMNS;
+  const each = isAlone ? CHUNK : ROWS;
   const rows = size.batch * Math.ceil(size.n / each);
-  const k = new KernelBuilder(`tridiagonal product[${size.n}]`, rows, isAlone ? 1 : Math.min(maxLanes, 256));
+  const k = new KernelBuilder(`tridiagonal product[${size.n}]`, rows, isAlone ? 1 : Math.min(maxLanes, LANES));
   const product = new ProductStep(k, new Field(k, kind, settings), size, each);
   if (isAlone) product.writeRows();
-  else product.writeColumns();
+  else product.writeTogether();
   return k.finish();
 }
 
@@ -124,55 +123,69 @@ class ProductStep {
     return part;
   }
 
-  /** A workgroup's columns: lanes are neighbours along a row, `groups` of them below each other. */
-  writeColumns(): void {
+  /** A few rows, by lanes that are neighbours along them. */
+  writeTogether(): void {
     const { k, field, first, step } = this;
-    const groups = k.lanes / COLUMNS;
-    const [group, own] = [k.binary("idiv", k.lane, this.i(COLUMNS)), k.binary("irem", k.lane, this.i(COLUMNS))];
-    const column = k.binary("add", first, own);
-    const isNeeded = k.compare("gt", k.binary("add", first, this.i(COLUMNS - 1)), step);
-    const sums = arrayWorkspace(field, k.lanes);
-    k.when(isNeeded, () => {
-      sums.set(k.lane, this.partOfColumn(column, group, groups));
-      k.barrier();
-      k.when(k.binary("and", k.compare("eq", group, this.i(0)), k.compare("gt", column, step)), () => {
-        const [total] = field.loop(groups, [field.zero], (g, [before]) => [
-          field.add(before, sums.get(k.binary("add", k.binary("mul", g, this.i(COLUMNS)), own))),
-        ]);
-        field.store(this.y, k.binary("add", this.member, column), total);
-        return [];
+    const rows = Array.from({ length: ROWS }, (_, at) => k.binary("add", first, this.i(at)));
+    k.when(k.compare("gt", rows[ROWS - 1], step), () => {
+      const sums = this.partsOfRows(rows).map((part) => field.sumLanes(part));
+      rows.forEach((row, at) => {
+        const isNeeded = k.binary("and", k.compare("gt", row, step), k.compare("lt", row, this.i(this.size.n)));
+        const isFirst = k.compare("eq", k.lane, this.i(0));
+        field.store(this.y, k.binary("add", this.member, row), sums[at], k.binary("and", isFirst, isNeeded));
       });
       return [];
     });
   }
 
-  /** Every row of a group, changed and stored, times the new vector. */
-  private partOfColumn(column: Value, group: Value, groups: number): Num {
+  /** A lane's elements of some rows, changed and stored, times the new vector: a sum for each row. */
+  private partsOfRows(rows: readonly Value[]): Num[] {
+    const { k, field, step } = this;
+    const { n } = this.size;
+    const { before, w } = this.lines;
+    const safe = rows.map((row) => k.binary("min", row, this.i(n - 1)));
+    const own = safe.map((row) => ({ row, v: this.vector(before, row), w: this.vector(w, row) }));
+    const width = k.lanes * AT_ONCE;
+    const skipped = k.binary("idiv", k.binary("add", step, this.i(1)), this.i(width));
+    const begin = k.binary("add", k.binary("mul", skipped, this.i(width)), k.lane);
+    const unflat = (values: readonly Value[]): Num[] =>
+      rows.map((_, at) =>
+        field.isComplex ? { re: values[2 * at], im: values[2 * at + 1] } : { re: values[at], im: null },
+      );
+    const [, ...last] = k.loop(
+      Math.ceil(n / width),
+      [begin, ...rows.flatMap(() => valuesOf(field.zero))],
+      (_, [start, ...carried]) => {
+        const sums = this.elements(own, start, unflat(carried));
+        return [k.binary("add", start, this.i(width)), ...sums.flatMap(valuesOf)];
+      },
+      { exitWhen: ([next]) => k.compare("ge", k.binary("sub", next, k.lane), this.i(n)) },
+    );
+    return unflat(last);
+  }
+
+  /** The elements at `start` and `lanes` apart; sums with their products. Rows and columns before the step have none. */
+  private elements(
+    rows: readonly { readonly row: Value; readonly v: Num; readonly w: Num }[],
+    start: Value,
+    sums: readonly Num[],
+  ): Num[] {
     const { k, field, step } = this;
     const { n } = this.size;
     const { from, to, before, now, w } = this.lines;
-    const [cv, cw] = [field.conj(this.vector(before, column)), field.conj(this.vector(w, column))];
-    const begin = k.binary("add", k.binary("add", step, this.i(1)), group);
-    const last = k.loop(
-      Math.ceil(n / (groups * AT_ONCE)),
-      [begin, ...valuesOf(field.zero)],
-      (_, [row0, re, im]) => {
-        const rows = Array.from({ length: AT_ONCE }, (_r, at0) => k.binary("add", row0, this.i(at0 * groups)));
-        const safe = rows.map((row) => k.binary("min", row, this.i(n - 1)));
-        const isInside = rows.map((row) => k.compare("lt", row, this.i(n)));
-        const given = safe.map((row) => field.load(from, this.at(row, column)));
-        const [vs, ws, news] = [before, w, now].map((buffer) => safe.map((row) => this.vector(buffer, row)));
-        let sum: Num = { re, im: im ?? null };
-        rows.forEach((_row, r) => {
-          const x = field.mulSub(ws[r], cv, field.mulSub(vs[r], cw, given[r]));
-          field.store(to, this.at(safe[r], column), x, isInside[r]);
-          const term = field.mul(field.conj(x), news[r]);
-          sum = field.add(sum, field.select(isInside[r], term, field.zero));
-        });
-        return [k.binary("add", row0, this.i(groups * AT_ONCE)), ...valuesOf(sum)];
-      },
-      { exitWhen: ([next]) => k.compare("ge", next, this.i(n)) },
+    const columns = Array.from({ length: AT_ONCE }, (_, at) => k.binary("add", start, this.i(at * k.lanes)));
+    const safe = columns.map((column) => k.binary("min", column, this.i(n - 1)));
+    const isThere = columns.map((column) => k.compare("lt", column, this.i(n)));
+    const given = rows.map(({ row }) => safe.map((column) => field.load(from, this.at(row, column))));
+    const [vs, ws, news] = [before, w, now].map((buffer) => safe.map((column) => this.vector(buffer, column)));
+    return rows.map((own, r) =>
+      columns.reduce((sum, column, c) => {
+        const less = field.mulSub(own.v, field.conj(ws[c]), given[r][c]);
+        const x = field.mulSub(own.w, field.conj(vs[c]), less);
+        field.store(to, this.at(own.row, safe[c]), x, isThere[c]);
+        const isBehind = k.binary("and", isThere[c], k.compare("gt", column, step));
+        return field.add(sum, field.select(isBehind, field.mul(x, news[c]), field.zero));
+      }, sums[r]),
     );
-    return { re: last[1], im: last[2] ?? null };
   }
 }

@@ -83,6 +83,9 @@ function copyKernel({ n, batch, padded }: TridiagonalSize, kind: NumberKind, set
   return k.finish();
 }
 
+/** Lanes that share a column: on an H200 more of them wait longer for each other than they gain. */
+const COLUMN_LANES = 256;
+
 /** The column of this step, as the reflection before leaves it, and its reflection. */
 function vectorKernel(
   size: TridiagonalSize,
@@ -90,7 +93,7 @@ function vectorKernel(
   { maxLanes }: TargetProfile,
   settings: ElementSettings,
 ): Kernel {
-  const k = new KernelBuilder(`tridiagonal column[${size.n}]`, size.batch, Math.min(maxLanes, 256));
+  const k = new KernelBuilder(`tridiagonal column[${size.n}]`, size.batch, Math.min(maxLanes, COLUMN_LANES));
   const column = new ColumnStep(k, new Field(k, kind, settings), size);
   const squares = column.find();
   k.barrier();
