@@ -1,6 +1,6 @@
 /** Matrices to factor, kind by kind, and errors in units of n·ε: for the tests of this folder. */
 import { type DType, realDType } from "../../src/core/dtype.js";
-import { arange, random, type Tensor, tensor } from "../../src/index.js";
+import { arange, linalg, random, type Tensor, tensor } from "../../src/index.js";
 
 export const EPSILON = { f32: 2 ** -23, f64: 2 ** -52, c64: 2 ** -23, c128: 2 ** -52 } as const;
 export type Numbers = keyof typeof EPSILON;
@@ -53,6 +53,13 @@ export const GENERAL: Readonly<Record<string, (n: number, dtype: Numbers) => Ten
   },
   "of rank 1": (n, dtype) => normals([n, 1], dtype, 5).matmul(normals([1, n], dtype, 6)),
 };
+
+/** A Hermitian matrix with these eigenvalues. */
+export function withSpectrum(n: number, dtype: Numbers, of: (i: number) => number): Tensor {
+  const { q } = linalg.qr(normals([n, n], dtype, n + 3));
+  const values = tensor(Array.from({ length: n }, (_, i) => of(i)), { dtype: "f64" }); // biome-ignore format: one line
+  return q.mul(values.cast(dtype)).matmul(adjoint(q));
+}
 
 /** ‖x - y‖ / ‖y‖ in the largest absolute value, over n·ε. */
 export function error(x: Tensor, y: Tensor, n: number, dtype: Numbers): number {

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eye, linalg, stack, type Tensor, tensor } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
-import { adjoint, EPSILON, GENERAL, type Numbers, normals } from "./accuracy.js";
+import { adjoint, EPSILON, GENERAL, type Numbers, normals, withSpectrum } from "./accuracy.js";
 
 const named = process.env.PUMICE_LINALG_SIZES ?? "";
 const isLong = named !== "";
@@ -36,12 +36,6 @@ const KINDS: Readonly<Record<string, (n: number, dtype: Numbers) => Tensor>> = {
   clustered: (n, dtype) => withSpectrum(n, dtype, (i) => 1 + 1e-10 * i),
   repeated: (n, dtype) => withSpectrum(n, dtype, (i) => (i % 3) - 1),
 };
-
-function withSpectrum(n: number, dtype: Numbers, of: (i: number) => number): Tensor {
-  const { q } = linalg.qr(normals([n, n], dtype, n + 3));
-  const values = tensor(Array.from({ length: n }, (_, i) => of(i)), { dtype: "f64" }); // biome-ignore format: one line
-  return q.mul(values.cast(dtype)).matmul(adjoint(q));
-}
 
 /** Errors of a factorisation relative to the length of the matrix: products, and what is to be orthonormal. */
 const FACTORISATIONS: Readonly<Record<string, (a: Tensor, dtype: Numbers) => readonly Tensor[]>> = {

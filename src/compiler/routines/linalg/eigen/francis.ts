@@ -29,6 +29,11 @@ import { complexStart, realStart } from "./francis-shifts.js";
 const MOST_ROUNDS = 60_000;
 /** Sweeps without a cut after which a matrix is given up. */
 const MOST_SWEEPS = 120;
+/**
+ * Sweeps without a cut after which rounding is that of the largest numbers on the diagonal: sweeps bring it to small ones beside
+ * them, which then never vanish by their own measure. Many equal eigenvalues do that.
+ */
+const LATE_SWEEPS = 20;
 /** Columns that a thread of the CPU takes at once. */
 const BLOCK = 32;
 
@@ -104,7 +109,7 @@ function lanesFor(padded: number, { maxLanes, hasSlowBarriers, tiles }: TargetPr
 /** Steps of one kernel: a few sweeps, and no more rounds of loops than drivers take. */
 function stepsFor(padded: number, lanes: number): number {
   const wanted = Math.max(256, 16 * padded);
-  return lanes === 1 ? wanted : Math.min(wanted, Math.floor(MOST_ROUNDS / (4 * Math.ceil(padded / lanes) + 12)));
+  return lanes === 1 ? wanted : Math.min(wanted, Math.floor(MOST_ROUNDS / (5 * Math.ceil(padded / lanes) + 14)));
 }
 
 function loadPlanes(k: KernelBuilder, { type }: Field, [re, im]: readonly number[], place: Value): Num {
@@ -185,20 +190,13 @@ class Francis {
   /** Finds the first row of the last block that is not cut, and begins a sweep there, or leaves a block that is done. */
   private search([last, sweeps]: State): readonly Value[] {
     const { k, field, h } = this;
-    const { type } = field;
-    const epsilon = k.constant(type, epsilonOf(type));
-    const [own] = this.overRange(this.i(1), last, [this.i(0)], (row, [best]) => {
-      const before = this.plus(row, -1);
-      const beside = field.size(h.get(this.at(row, before)));
-      const around = k.binary("add", field.size(h.get(this.at(before, before))), field.size(h.get(this.at(row, row))));
-      const limit = k.binary(
-        "max",
-        k.binary("mul", epsilon, k.select(k.compare("eq", around, k.constant(type, 0)), k.constant(type, 1), around)),
-        k.constant(type, VANISHING[type]),
-      );
-      return [k.binary("max", best, k.select(k.compare("le", beside, limit), row, this.i(0)))];
-    });
-    const first = k.combineLanes("max", own);
+    const { row: close, largest } = this.lastCut(last, (around) => around);
+    const isLate = k.compare("ge", sweeps, this.i(LATE_SWEEPS));
+    const [first] = k.when(
+      isLate,
+      () => [this.lastCut(last, () => largest).row],
+      () => [close],
+    );
     k.barrier();
     const isCut = k.compare("gt", first, this.i(0));
     const cut = this.at(first, k.binary("max", this.plus(first, -1), this.i(0)));
@@ -213,6 +211,26 @@ class Francis {
       k.select(isDone, this.i(0), first),
       k.select(k.binary("or", isDone, isHopeless), this.i(-1), first),
     ];
+  }
+
+  /**
+   * The last row up to `last` whose element below the diagonal is lost in the rounding of a number, which depends on the numbers
+   * around it; 0 where there is none. And the largest of those around.
+   */
+  private lastCut(last: Value, besides: (around: Value) => Value): { readonly row: Value; readonly largest: Value } {
+    const { k, field, h } = this;
+    const { type } = field;
+    const c = (value: number) => k.constant(type, value);
+    const [row, largest] = this.overRange(this.i(1), last, [this.i(0), c(0)], (own, [best, most]) => {
+      const before = this.plus(own, -1);
+      const beside = field.size(h.get(this.at(own, before)));
+      const around = k.binary("add", field.size(h.get(this.at(before, before))), field.size(h.get(this.at(own, own))));
+      const size = besides(around);
+      const rounding = k.binary("mul", c(epsilonOf(type)), k.select(k.compare("eq", size, c(0)), c(1), size));
+      const isLost = k.compare("le", beside, k.binary("max", rounding, c(VANISHING[type])));
+      return [k.binary("max", best, k.select(isLost, own, this.i(0))), k.binary("max", most, around)];
+    });
+    return { row: k.combineLanes("max", row), largest: k.combineLanes("max", largest) };
   }
 
   /** Moves the bulge on by one row. */
