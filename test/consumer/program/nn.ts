@@ -6,6 +6,7 @@ import { fileCalls } from "./nn-files.js";
 import { functionCalls } from "./nn-functions.js";
 import { layerCalls } from "./nn-layers.js";
 import { optimizerCalls } from "./nn-optimizers.js";
+import { trainingCalls } from "./nn-training.js";
 
 const key = (): random.Key => random.key(0, { device: "cpu" });
 const x = (): Tensor => tensor([[1, 2, 3]], { device: "cpu" });
@@ -60,4 +61,5 @@ export const nnCalls: Calls = {
   ...functionCalls,
   ...layerCalls,
   ...optimizerCalls,
+  ...trainingCalls,
 };
