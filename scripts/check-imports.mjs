@@ -27,6 +27,8 @@ const LAYERS = {
   ...Object.fromEntries(ASSEMBLERS.map((name) => [name, []])),
   // reading and writing files, with a look at what they are and whose
   files: [],
+  // long work that is awaited or watched: its progress line, checkpoints, signals
+  runs: ["files"],
   engines: ["spirv", "files"],
   compiler: ["graph", ...ASSEMBLERS],
   vulkan: ["compiler", "spirv", "engines"],
@@ -38,8 +40,8 @@ const LAYERS = {
   signal: ["tensor", "transforms", "fft"],
   random: ["tensor", "transforms"],
   io: ["tensor", "transforms", "files"],
-  nn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io"],
-  learn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io"],
+  nn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io", "files", "runs"],
+  learn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io", "files", "runs"],
   // Its samplers are kernels, written in the compiler's language.
   bayes: [
     "tensor",
@@ -48,6 +50,7 @@ const LAYERS = {
     "random",
     "io",
     "files",
+    "runs",
     "graph",
     "runtime",
     "compiler/inline/kernel-language.ts",

@@ -14,6 +14,7 @@ export {
   layer,
 } from "./core/layer.js";
 export type { Policy } from "./core/policy.js";
+export { rematerialize } from "./core/rematerialize.js";
 export type { ModelRun, ParameterOptions, Scope, Watcher } from "./core/scope.js";
 export { type Step, sequential } from "./core/sequential.js";
 export { Summary, type SummaryRow, summary } from "./core/summary.js";
@@ -163,3 +164,26 @@ export * as losses from "./losses/index.js";
 export * as metrics from "./metrics/index.js";
 export * as optimizers from "./optimizers/index.js";
 export * as schedules from "./schedules/index.js";
+export { type EvaluateOptions, evaluate, type PredictOptions, predict } from "./training/evaluate.js";
+export type {
+  EventFilter,
+  EventName,
+  Handler,
+  Handlers,
+  Handling,
+  TrainingEvent,
+} from "./training/events.js";
+export type { HistoryRecord } from "./training/history.js";
+export type { LossChoice, LossFunction, LossName, OneLoss } from "./training/loss-choice.js";
+export type { Metrics } from "./training/meter.js";
+export type { MetricChoice, MetricFunction, MetricName, OneMetric } from "./training/metric-choice.js";
+export type { ModelOptions } from "./training/model-options.js";
+export type { Example, ModelCarry } from "./training/model-trainer.js";
+export type { EarlyStopOptions, Monitor, ReduceOnPlateauOptions, Until } from "./training/monitors.js";
+export { NonFiniteLossError } from "./training/non-finite.js";
+export type { LoopOptions } from "./training/options.js";
+export type { TrainingProgress } from "./training/progress.js";
+export { TrainingRun, type TrainOptions, train } from "./training/train.js";
+export { Trained, TrainingResult } from "./training/trained.js";
+export { type StepMetrics, type Trainer, trainer } from "./training/trainer.js";
+export type { Ending } from "./training/training.js";

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sameShape } from "../../core/shape.js";
+import { CheckpointTimes } from "../../runs/checkpoint-times.js";
 import type { Draws } from "../draws/draws.js";
 import type { ChainDensity } from "../kernels/density.js";
 import type { SampledTarget } from "../target/target.js";
@@ -14,38 +15,27 @@ import type { Sampling } from "./sampling.js";
 import { type SavedFit, type Spent, writeFit } from "./saved-fit.js";
 
 export class Checkpoints {
-  private lastSaved = performance.now();
-  private hasWarned = false;
+  private readonly times = new CheckpointTimes();
 
   constructor(private readonly sampling: Sampling) {}
 
   /** A run begins: its first checkpoint is due when the time between two has passed. */
   restart(): void {
-    this.lastSaved = performance.now();
-    this.hasWarned = false;
+    this.times.restart();
   }
 
   async save(draws: Draws, spent: Spent, path: string): Promise<void> {
     await writeFit("save: the fit", path, await stateOf(this.sampling, draws, spent));
   }
 
-  isDue({ checkpoint, checkpointSeconds = 60 }: RunOptions): boolean {
-    return checkpoint !== undefined && performance.now() - this.lastSaved >= 1000 * checkpointSeconds;
+  isDue(options: RunOptions): boolean {
+    return this.times.isDue(options);
   }
 
   /** Writes a checkpoint. Where that fails, the run goes on, with a warning. */
   async write(draws: Draws, spent: Spent, path: string): Promise<void> {
     const saved = await stateOf(this.sampling, draws, spent);
-    try {
-      await writeFit("sample: a checkpoint", path, saved);
-    } catch (error) {
-      // A full disk may have room again by the next time; draws are dearer than checkpoints.
-      if (!this.hasWarned) {
-        process.emitWarning(`${(error as Error).message} The run goes on without.`);
-      }
-      this.hasWarned = true;
-    }
-    this.lastSaved = performance.now();
+    await this.times.write(() => writeFit("sample: a checkpoint", path, saved));
   }
 }
 

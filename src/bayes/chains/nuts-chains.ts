@@ -3,6 +3,7 @@
  * `Sampler` drives it; everything statistical happens in the kernel.
  */
 import { ArgumentError, FormatError } from "../../core/errors.js";
+import { nextBudget } from "../../runs/pace.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../runtime/backend.js";
 import type { ChainDensity } from "../kernels/density.js";
 import { ADAPTATION, BUFFERS, DISPATCH_INTS } from "../kernels/layout.js";
@@ -12,7 +13,7 @@ import type { FloatDType } from "../target/target.js";
 import { ChainMemory, type ChainStatus, checkRoom } from "./chain-memory.js";
 import type { ChainSettings } from "./chain-settings.js";
 import { DrawBlock } from "./draw-block.js";
-import { FIRST_BUDGET, MAX_BUDGET, nextBudget, nextPace, type Pace } from "./pace.js";
+import { FIRST_BUDGET, MAX_BUDGET, nextPace, type Pace } from "./pace.js";
 import { PooledWarmup } from "./pooled-warmup.js";
 import { checkSavedState } from "./saved-state.js";
 import { bytesOfType } from "./starting-state.js";

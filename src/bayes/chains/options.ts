@@ -2,7 +2,12 @@
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { checkWritable } from "../../files/named-file.js";
+import {
+  type RunOptions as AnyRunOptions,
+  checkPositive,
+  checkRunOptions,
+  RUN_OPTION_KINDS,
+} from "../../runs/options.js";
 import { Tensor } from "../../tensor/index.js";
 import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../target/free-numbers.js";
 import type { FloatDType } from "../target/target.js";
@@ -14,7 +19,7 @@ export interface EssGoal {
 }
 
 /** Options of one run, not of its chains: when it ends, progress, and where it is saved. */
-export interface RunOptions {
+export interface RunOptions extends AnyRunOptions {
   /** Ends the run early; what was drawn by then is returned. */
   readonly signal?: AbortSignal;
   /**
@@ -91,13 +96,7 @@ export type FilledOptions = SampleOptions &
   Required<Pick<SampleOptions, "chains" | "draws" | "warmup" | "seed" | "dtype" | "superchains">>;
 
 /** Every option, and what it may be. */
-const RUN_KINDS: OptionKinds<RunOptions> = {
-  signal: "signal",
-  until: "any",
-  progress: "flag",
-  checkpoint: "text",
-  checkpointSeconds: "number",
-};
+const RUN_KINDS: OptionKinds<RunOptions> = { until: "any", ...RUN_OPTION_KINDS };
 const KINDS: OptionKinds<SampleOptions> = {
   chains: "number",
   draws: "number",
@@ -161,11 +160,6 @@ function refuse(operation: string, name: string, value: unknown, what: string): 
   throw new ArgumentError(`${operation}: ${name} is ${shown(value)}; it is ${what}.`);
 }
 
-function checkPositive(operation: string, name: string, value: number | undefined): void {
-  if (value !== undefined && !(value > 0 && Number.isFinite(value)))
-    refuse(operation, name, value, "a positive number");
-}
-
 /** Throws on what `extend` and `resume` cannot be told; returns it with `own`, what holds unless told. */
 export function checkedRunOptions(
   operation: "extend" | "resume",
@@ -192,15 +186,9 @@ function checkGoal(operation: string, until: EssGoal): void {
   checkPositive(operation, "until.essTail", essTail);
 }
 
-function checkRun(operation: string, { until, checkpoint, checkpointSeconds }: RunOptions): void {
-  if (until !== undefined) checkGoal(operation, until);
-  checkPositive(operation, "checkpointSeconds", checkpointSeconds);
-  if (checkpointSeconds !== undefined && checkpoint === undefined) {
-    throw new ArgumentError(
-      `${operation}: checkpointSeconds says how often, and checkpoint not where; give { checkpoint: "run.fit" }, too.`,
-    );
-  }
-  if (checkpoint !== undefined) checkWritable(`${operation}: checkpoint`, checkpoint);
+function checkRun(operation: string, options: RunOptions): void {
+  if (options.until !== undefined) checkGoal(operation, options.until);
+  checkRunOptions(operation, options, "run.fit");
 }
 
 /** A table on the device says of each draw of the warmup what it adapts: 64 MiB of it, a thousand times what anybody needs. */

@@ -1,17 +1,9 @@
-/**
- * The amount of work of a dispatch: about 60 ms, measured by the one before. Often enough for progress, far below what
- * watchdogs allow. Pure; `NutsChains` calls it.
- */
+/** The amount of work of a dispatch in leapfrog steps, and of a pooled warmup in transitions. Pure; `NutsChains` calls it. */
+import { nextBudget } from "../../runs/pace.js";
 
-const DISPATCH_MS = 60;
 /** Leapfrog steps to begin with, of a kernel that has not run before. */
 export const FIRST_BUDGET = 16;
 export const MAX_BUDGET = 1 << 20;
-
-/** Steps for the next dispatch, after one that took so long. */
-export function nextBudget(budget: number, milliseconds: number): number {
-  return Math.max(1, Math.round(budget * Math.min(4, Math.max(0.25, DISPATCH_MS / Math.max(0.01, milliseconds)))));
-}
 
 /** Transitions of a pooled warmup that are under way before the host looks, and the steps that each may take. */
 export interface Pace {

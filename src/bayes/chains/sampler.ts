@@ -2,6 +2,7 @@
  * A run of chains: blocks of draws, one after the other, until there are as many as were asked for, enough of them, or somebody
  * ends it. `posterior.sample`, `fit.extend` and `posterior.resume` drive it.
  */
+import { type ProgressLine, progressLine } from "../../runs/progress-line.js";
 import { leastEss, leastTailEss } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws/draws.js";
 import type { RunFacts } from "../export/stan-comments.js";
@@ -13,7 +14,7 @@ import { valuesIn } from "./drawn-values.js";
 import { failureOf } from "./failure.js";
 import { Fit } from "./fit.js";
 import type { RunOptions } from "./options.js";
-import { type ProgressLine, progressLine } from "./progress.js";
+import { formatProgress } from "./progress.js";
 import type { Progress } from "./run.js";
 import type { Sampling } from "./sampling.js";
 import type { SavedFit } from "./saved-fit.js";
@@ -101,7 +102,8 @@ export class Sampler {
     isWatched: boolean,
   ): AsyncGenerator<Progress, void> {
     const { warmup } = this.sampling.options;
-    const show = told.progress ? progressLine({ warmup, draws: draws.length + count }) : null;
+    const wanted = { warmup, draws: draws.length + count };
+    const show = told.progress ? progressLine((progress: Progress) => formatProgress(progress, wanted)) : null;
     try {
       yield* this.blocks(draws, count, told, isWatched, show);
     } finally {
@@ -114,7 +116,7 @@ export class Sampler {
     wanted: number,
     told: RunOptions,
     isWatched: boolean,
-    show: ProgressLine | null,
+    show: ProgressLine<Progress> | null,
   ): AsyncGenerator<Progress, void> {
     const { until, progress, signal } = told;
     const isInSteps = isWatched || progress || until !== undefined;

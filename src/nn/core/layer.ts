@@ -175,6 +175,19 @@ export class Layer<In = Tensor, Out = Tensor> {
     });
   }
 
+  /** @internal The same layer, with another function around the one that computes it. */
+  around(wrap: (run: Definition<In, Out>["run"]) => Definition<In, Out>["run"]): Layer<In, Out> {
+    const wrapped = (definition: Definition<In, Out>): Definition<In, Out> => {
+      const { withParts } = definition;
+      return {
+        ...definition,
+        run: wrap((scope, input) => definition.run(scope, input)),
+        ...(withParts && { withParts: (parts) => wrapped(withParts.call(definition, parts)) }),
+      };
+    };
+    return new Layer(wrapped(this.definition), this.modifiers);
+  }
+
   /** The layer at a path, as in `model.at("encoder.dense0")`. */
   at(path: string): AnyLayer {
     let found = this as unknown as AnyLayer;

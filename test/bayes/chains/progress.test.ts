@@ -1,7 +1,7 @@
-/** The line of progress: what it says in the warmup and after, on a terminal and in a log. */
+/** The line of progress: what it says in the warmup and after. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatProgress, type Output, progressLine } from "../../../src/bayes/chains/progress.js";
+import { formatProgress } from "../../../src/bayes/chains/progress.js";
 import type { Progress } from "../../../src/bayes/chains/run.js";
 import { model, normal } from "../../../src/bayes/index.js";
 
@@ -18,15 +18,6 @@ const at = (more: Partial<Progress>): Progress => ({
 });
 const wanted = { warmup: 100, draws: 400 };
 
-function output(more: Partial<Output>): { readonly out: Output; readonly text: () => string } {
-  let text = "";
-  const write = (part: string | Uint8Array) => {
-    text += part;
-    return true;
-  };
-  return { out: { isTTY: true, columns: 200, write, ...more }, text: () => text };
-}
-
 test("tells of the warmup while there is one, then of the draws", () => {
   const warming = at({ phase: "warmup", warmup: Int32Array.of(100, 50), draws: Int32Array.of(30, 0) });
   assert.equal(formatProgress(warming, wanted), `warmup ${"█".repeat(18)}${"░".repeat(6)} 75 % · step 0.75 · 1.2 s`);
@@ -35,32 +26,6 @@ test("tells of the warmup while there is one, then of the draws", () => {
     formatProgress(drawing, wanted),
     `sampling ${"█".repeat(12)}${"░".repeat(12)} 50 % · 400 draws · step 0.75 · 3 divergences · ESS 120 · 1.2 s`,
   );
-});
-
-test("is never longer than the terminal is wide", () => {
-  const { out, text } = output({ columns: 30 });
-  const line = progressLine(wanted, out);
-  line.update(at({ draws: Int32Array.of(300, 100) }));
-  line.done();
-  const begin = "\r\x1b[K";
-  assert.ok(text().startsWith(begin) && text().endsWith("\n"));
-  assert.equal(text().length, begin.length + 29 + 1);
-});
-
-test("where there is no terminal, there is a line now and then, and one at the end", () => {
-  const { out, text } = output({ isTTY: false });
-  const line = progressLine(wanted, out);
-  for (let ms = 100; ms <= 25_000; ms += 100) line.update(at({ draws: Int32Array.of(100, 100), milliseconds: ms }));
-  assert.equal(text().match(/\n/g)?.length, 2);
-  line.done();
-  const lines = text().trimEnd().split("\n");
-  assert.deepEqual(
-    lines.map((each) => / ([\d.]+) s$/.exec(each)?.[1]),
-    ["10.0", "20.0", "25.0"],
-  );
-  const none = output({ isTTY: false });
-  progressLine(wanted, none.out).done();
-  assert.equal(none.text(), "");
 });
 
 test("whoever watches sees the step sizes that are noted with the draws", async () => {

@@ -8,6 +8,7 @@ import { functionCalls } from "./nn-functions.js";
 import { layerCalls } from "./nn-layers.js";
 import { optimizerCalls } from "./nn-optimizers.js";
 import { sequenceCalls } from "./nn-sequences.js";
+import { trainingCalls } from "./nn-training.js";
 
 const key = (): random.Key => random.key(0, { device: "cpu" });
 const x = (): Tensor => tensor([[1, 2, 3]], { device: "cpu" });
@@ -64,4 +65,5 @@ export const nnCalls: Calls = {
   ...layerCalls,
   ...optimizerCalls,
   ...sequenceCalls,
+  ...trainingCalls,
 };

@@ -1,0 +1,148 @@
+/**
+ * A model, a loss and an optimiser as a trainer. The model computes in bf16 or f16 where that was asked for, from parameters in
+ * f32; parameters that are narrow themselves have copies in f32, which the optimiser moves; losses of f16 are scaled so that
+ * gradients do not vanish.
+ */
+import { isNarrowFloat } from "../../core/dtype.js";
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import type { Key } from "../../random/index.js";
+import { isTensor, type Tensor, where } from "../../tensor/index.js";
+import { valueAndGrad } from "../../transforms/grad.js";
+import { leaves, map } from "../../transforms/tree.js";
+import type { InputSpec } from "../core/input-spec.js";
+import type { AnyLayer, Layer } from "../core/layer.js";
+import { rematerialize } from "../core/rematerialize.js";
+import type { Variables, VariableTree } from "../core/variables.js";
+import { accumulate } from "../optimizers/accumulate.js";
+import { lossScale, masterWeights, type ScaledOptimizer } from "../optimizers/mixed-precision.js";
+import { applyUpdates, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
+import { type LossOf, lossOf } from "./loss-choice.js";
+import { type MetricsOf, metricsOf } from "./metric-choice.js";
+import type { ModelOptions } from "./model-options.js";
+import { explainNonFinite } from "./non-finite.js";
+import { held, weightOf } from "./program.js";
+import { withFactor, withRateFactor } from "./rate-factor.js";
+import type { StepMetrics, Trainer } from "./trainer.js";
+
+/** A batch for a model: its input, what it should give, and how much each example counts. */
+export interface Example<In> {
+  readonly x: In;
+  readonly y?: unknown;
+  readonly weights?: Tensor;
+}
+
+/** What is trained of a model. */
+export interface ModelCarry {
+  readonly params: VariableTree;
+  readonly state: VariableTree;
+  readonly optimizer: OptimizerState;
+}
+
+/** The trainer of a model. */
+export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOptions): Trainer<ModelCarry, Example<In>> {
+  const used = prepared(model, options);
+  const loss = lossOf("train", options.loss);
+  const metrics = metricsOf("train", options.metrics);
+  const optimizerFor = (params: VariableTree) => wrapped(options, params);
+  return {
+    init: (key, batch) => firstCarry(model, options, key, batch, optimizerFor),
+    step: (carry, batch, key) => steppedOn(used, loss, metrics, optimizerFor(carry.params), carry, batch, key),
+    evaluate: (carry, batch) => evaluated(used, loss, metrics, carry, batch),
+    weigh: exampleWeight,
+    ...(options.precision === "f16" && {
+      // With the scale at its least, overflow has another cause.
+      skips: ({ optimizer }: ModelCarry) => (optimizer.scale as Tensor).greater(1) as Tensor,
+    }),
+    withRate: (carry, factor) => ({ ...carry, optimizer: withFactor(carry.optimizer, factor) }),
+    explain: (carry, batch, key) => explainNonFinite(used, loss, carry, batch, key),
+  };
+}
+
+/** How much a batch counts in means: the sum of its weights, or as many examples as it has. */
+export const exampleWeight = <In>(batch: Example<In>): number | Tensor =>
+  batch.weights === undefined ? weightOf<unknown>({}, batch.x) : batch.weights.sum();
+
+/** The loss and the metrics of a batch, without training. */
+export function evaluated<In>(
+  model: Layer<In, unknown>,
+  loss: LossOf | null,
+  metrics: MetricsOf,
+  { params, state }: Variables,
+  batch: Example<In>,
+): Readonly<Record<string, Tensor>> {
+  const predictions = model.apply(params, batch.x, { state });
+  const found = loss?.(predictions, batch);
+  return { ...(found && { loss: found.loss, ...found.parts }), ...metrics(predictions, batch.y) };
+}
+
+/** One step: loss and gradients, the optimiser's updates, and the state that the layers set. */
+function steppedOn<In>(
+  model: Layer<In, unknown>,
+  loss: LossOf,
+  metrics: MetricsOf,
+  optimizer: Optimizer | ScaledOptimizer,
+  carry: ModelCarry,
+  batch: Example<In>,
+  key: Key,
+): readonly [ModelCarry, StepMetrics] {
+  const isScaled = "scaleLoss" in optimizer;
+  const objective = (params: VariableTree): [Tensor, { state: VariableTree; metrics: StepMetrics }] => {
+    const [predictions, state] = model.applyWithState(params, batch.x, { training: true, key, state: carry.state });
+    const { loss: value, parts } = loss(predictions, batch);
+    const reported = { loss: value, ...parts, ...metrics(predictions, batch.y) };
+    return [isScaled ? optimizer.scaleLoss(value, carry.optimizer) : value, { state, metrics: reported }];
+  };
+  const [[, after], gradients] = valueAndGrad(objective, { aux: true })(carry.params);
+  const extras = { value: after.metrics.loss };
+  const [updates, next] = optimizer.update(gradients, carry.optimizer, carry.params, extras);
+  // A step that loss scaling skips must not bring its infinities into running averages either.
+  const isGood = after.metrics.loss.isFinite();
+  const keep = (was: Tensor, is: Tensor) => where(isGood, is, was) as Tensor;
+  const state = isScaled ? (map(keep as never, carry.state, after.state) as VariableTree) : after.state;
+  return [{ params: applyUpdates(carry.params, updates), state, optimizer: next }, after.metrics];
+}
+
+function firstCarry<In>(
+  model: Layer<In, unknown>,
+  { variables }: ModelOptions,
+  key: Key,
+  batch: Example<In>,
+  optimizerFor: (params: VariableTree) => Optimizer,
+): ModelCarry {
+  checkExample(batch);
+  // The user's own are not given away.
+  const { params, state } = variables
+    ? { params: held(variables.params), state: held(variables.state ?? {}) }
+    : model.init(key, batch.x as InputSpec);
+  const optimizer = optimizerFor(params).init(params);
+  for (const leaf of leaves(optimizer)) leaf.realize();
+  return { params, state, optimizer };
+}
+
+function checkExample(batch: unknown): void {
+  const isTree = typeof batch === "object" && batch !== null && !isTensor(batch);
+  if (isTree && "x" in batch) return;
+  const what = isTree ? `{ ${Object.keys(batch).join(", ")} }` : shown(batch);
+  throw new ArgumentError(`train: a batch is { x, y } with the model's input as x and the targets as y, not ${what}.`);
+}
+
+/** The optimiser with what precision and accumulation need around it, for parameters of these dtypes. */
+function wrapped({ optimizer, precision, accumulate: count = 1 }: ModelOptions, params: VariableTree): Optimizer {
+  let made = withRateFactor(optimizer);
+  if (count > 1) made = accumulate(made, count);
+  if (leaves(params).some(({ dtype }) => isNarrowFloat(dtype))) made = masterWeights(made);
+  return precision === "f16" ? lossScale(made) : made;
+}
+
+/** The model in the dtypes and with the rematerialised parts that were asked for. */
+function prepared<In>(model: Layer<In, unknown>, options: ModelOptions): Layer<In, unknown> {
+  const { precision = "f32", rematerialize: chosen = false } = options;
+  // The deepest first: a part inside another one is replaced before that one is.
+  const paths = chosen === true ? Object.keys(model.parts) : chosen === false ? [] : [...chosen].sort().reverse();
+  const again = paths.reduce(
+    (whole, path) => whole.replace(path, (part: AnyLayer) => rematerialize(part)),
+    chosen === true && paths.length === 0 ? rematerialize(model) : model,
+  );
+  return precision === "f32" ? again : again.withDTypes({ compute: precision, output: "f32" });
+}

@@ -1,0 +1,223 @@
+/** Training against loops written by hand, to the last bit, and against solutions in closed form. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { inspect } from "node:util";
+import { concat, jit, linalg, random, type Tensor, tensor, tree, valueAndGrad } from "../../../src/index.js";
+import {
+  activations,
+  type Batches,
+  batchNorm,
+  block,
+  dense,
+  dropout,
+  losses,
+  optimizers,
+  schedules,
+  sequential,
+  train,
+  type VariableTree,
+} from "../../../src/nn/index.js";
+import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
+
+interface XY {
+  readonly x: Tensor;
+  readonly y: Tensor;
+}
+
+/** Batches that are always the same. */
+const fixed = <B>(batches: readonly B[]): Batches<B> => ({
+  batchesPerEpoch: batches.length,
+  async *epoch(_, from = 0) {
+    yield* batches.slice(from);
+  },
+});
+
+const noise = (device: string, seed: number, ...shape: number[]): Tensor =>
+  random.normal(random.key(seed, { device }), shape).realize();
+
+const bits = (value: unknown): number[][] => tree.leaves(value).map(numbersOf);
+
+describeOnTensorDevices("training is the loop that one would write by hand", (device) => {
+  test("to the last bit: dropout, batch norm, adam with a schedule, clipping", async () => {
+    const model = sequential(dense(5), batchNorm(), activations.relu, dropout(0.3), dense(2));
+    const optimizer = optimizers.chain(optimizers.clipByGlobalNorm(1), optimizers.adam(schedules.cosine(0.1, 20)));
+    const batches = [0, 1, 2].map((i): XY => ({ x: noise(device, i, 4, 3), y: noise(device, 10 + i, 4, 2) }));
+    const trained = await train(model, {
+      data: fixed(batches),
+      loss: "meanSquaredError",
+      optimizer,
+      epochs: 3,
+      seed: 5,
+    });
+
+    const [initKey, stepKey] = random.split(random.key(5, { device }), 3) as [random.Key, random.Key, random.Key];
+    let { params, state } = model.init(initKey, batches[0]!.x);
+    let optimizerState = optimizer.init(params);
+    const step = jit((p: VariableTree, s: VariableTree, o: typeof optimizerState, { x, y }: XY, key: random.Key) => {
+      const loss = (q: VariableTree): [Tensor, VariableTree] => {
+        const [output, next] = model.applyWithState(q, x, { training: true, key, state: s });
+        return [losses.meanSquaredError(output, y), next];
+      };
+      const [[value, next], gradients] = valueAndGrad(loss, { aux: true })(p);
+      const [updates, after] = optimizer.update(gradients, o, p);
+      return { params: optimizers.applyUpdates(p, updates), state: next, optimizerState: after, value };
+    });
+    let mean = 0;
+    for (let i = 0; i < 9; i++) {
+      const made = step(params, state, optimizerState, batches[i % 3]!, random.foldIn(stepKey, i));
+      ({ params, state, optimizerState } = made);
+      mean += i >= 6 ? Number(await made.value.item()) / 3 : 0;
+    }
+    assert.deepEqual(bits(trained.params), bits(params));
+    assert.deepEqual(bits(trained.state), bits(state));
+    // Beside the rate's factor.
+    assert.deepEqual(bits(trained.optimizerState.inner), bits(optimizerState));
+    assert.ok(Math.abs(trained.metrics.loss! - mean) < 1e-6 * mean);
+    assert.deepEqual([trained.step, trained.epochs, trained.ending, trained.history.length], [9, 3, "completed", 3]);
+  });
+
+  test("linear regression comes to the least squares, in a run that is watched", async () => {
+    const x = noise(device, 1, 40, 3);
+    const y = x
+      .matmul(tensor([[1], [-2], [0.5]], { device }))
+      .add(0.25)
+      .add(noise(device, 2, 40, 1).mul(0.1))
+      .realize();
+    const run = train(sequential({ line: dense(1) }), {
+      data: { x, y },
+      batchSize: 40,
+      loss: losses.meanSquaredError,
+      optimizer: optimizers.sgd(0.3),
+      metrics: ["r2"],
+      epochs: 120,
+    });
+    let last = 0;
+    for await (const { step, steps } of run) {
+      assert.equal(steps, 120);
+      assert.ok(step >= last);
+      last = step;
+    }
+    const { params, metrics } = await run;
+    const { weights, biases } = params.line as unknown as { weights: Tensor; biases: Tensor };
+    const [design, targets] = [numbersOf(x), numbersOf(y)].map((values) =>
+      tensor(values, { dtype: "f64", device: "cpu" }),
+    );
+    const ones = tensor(new Array(40).fill(1), { dtype: "f64", device: "cpu" }).reshape(40, 1);
+    const a = concat([design!.reshape(40, 3), ones], { axis: 1 });
+    const solution = numbersOf(linalg.lstsq(a, targets!.reshape(40, 1)).x as Tensor);
+    [...numbersOf(weights), ...numbersOf(biases)].forEach((value, i) => {
+      assert.ok(Math.abs(value - solution[i]!) < 1e-4, `${value} for ${solution[i]}`);
+    });
+    assert.ok(metrics.r2! > 0.98);
+    assert.equal(last, 120);
+  });
+});
+
+describe("runs", () => {
+  const x = noise("cpu", 3, 24, 2);
+  const data = { x, y: x.sum({ axis: 1, keepDims: true }).realize() };
+  const options = {
+    data,
+    batchSize: 8,
+    loss: "meanSquaredError",
+    optimizer: optimizers.adam(0.01),
+    epochs: 2,
+  } as const;
+  const model = sequential(dense(4), activations.tanh, dense(1));
+
+  test("show where they are, and what came of them", async () => {
+    const run = train(model, options);
+    assert.match(inspect(run), /TrainingRun \(begins when/);
+    const trained = await run;
+    assert.match(inspect(run), /ended/);
+    assert.match(inspect(trained), /^Trained \(2 epochs, 6 steps, completed\)\nepoch +step +loss +s\n/);
+    assert.match(inspect(trained), /params: dense0, dense1/);
+  });
+
+  test("a signal ends them with what there is, also one that was given before", async () => {
+    const early = await train(model, { ...options, signal: AbortSignal.abort() });
+    assert.deepEqual([early.step, early.ending], [0, "aborted"]);
+    const controller = new AbortController();
+    const run = train(model, { ...options, epochs: 1e6, signal: controller.signal });
+    setTimeout(() => controller.abort(), 100);
+    const { ending, step } = await run;
+    assert.equal(ending, "aborted");
+    assert.ok(step < 3e6);
+  });
+
+  test("the event loop goes on meanwhile", async () => {
+    let [longest, last, isOver] = [0, performance.now(), false];
+    const watch = async () => {
+      while (!isOver) {
+        await setImmediate();
+        const now = performance.now();
+        longest = Math.max(longest, now - last);
+        last = now;
+      }
+    };
+    await train(model, options);
+    last = performance.now();
+    const watching = watch();
+    const run = train(model, { ...options, epochs: 1e6, signal: AbortSignal.timeout(1500) });
+    await run;
+    isOver = true;
+    await watching;
+    // Compiling a step is one gap; a piece of steps is about 60 ms, here on a machine with much else to do.
+    assert.ok(longest < 1200, `${longest} ms`);
+  });
+
+  test("goals end them: a value that is reached, or a function that says so", async () => {
+    const reached = await train(model, { ...options, epochs: 500, until: { loss: 0.5 } });
+    assert.equal(reached.ending, "until");
+    assert.ok(reached.metrics.loss! <= 0.5);
+    const asked = await train(model, { ...options, epochs: 500, until: ({ loss }) => loss! < 1e9 });
+    assert.equal(asked.epochs, 1);
+  });
+
+  test("variables that were given are where it begins, and stay the user's", async () => {
+    const variables = model.init(random.key(9, { device: "cpu" }), x);
+    const first = bits(variables.params);
+    const trained = await train(model, { ...options, variables, epochs: 1 });
+    assert.deepEqual(bits(variables.params), first);
+    assert.notDeepEqual(bits(trained.params), first);
+    const further = await train(model, { ...options, variables: trained, steps: 0 });
+    assert.deepEqual(bits(further.params), bits(trained.params));
+  });
+
+  test("several inputs and outputs are trees, with a loss for each output", async () => {
+    const pair = block({ a: dense(1), b: dense(1) }, ({ a, b }, { left, right }: { left: Tensor; right: Tensor }) => ({
+      sum: a(left).add(b(right)),
+      only: a(left),
+    }));
+    const whole = { x: { left: x, right: x.neg() }, y: { sum: data.y, only: data.y } };
+    const trained = await train(pair, {
+      data: whole as never,
+      batchSize: 12,
+      loss: { sum: "meanSquaredError", only: ["huber", { delta: 2 }] },
+      optimizer: optimizers.sgd(0.05),
+      epochs: 1,
+    });
+    const { loss, "loss.sum": sum, "loss.only": only } = trained.metrics;
+    assert.ok(Math.abs(loss! - sum! - only!) < 1e-6 * loss!);
+  });
+
+  test("weights of examples count in the loss and in means", async () => {
+    const on = (values: number[] | number[][]) => tensor(values, { device: "cpu" });
+    const batches = [
+      { x: on([[1], [50]]), y: on([[1], [0]]), weights: on([1, 0]) },
+      { x: on([[60], [2]]), y: on([[0], [4]]), weights: on([0, 3]) },
+    ];
+    const line = sequential({ line: dense(1, { useBias: false }) });
+    const variables = { params: { line: { weights: tensor([[1]], { device: "cpu" }) } }, state: {} };
+    const { metrics } = await train(line, {
+      data: fixed(batches),
+      variables,
+      loss: "meanSquaredError",
+      optimizer: optimizers.sgd(0),
+      epochs: 1,
+    });
+    // Errors 0 and 2 with weights 1 and 3.
+    assert.ok(Math.abs(metrics.loss! - 3) < 1e-6, `${metrics.loss}`);
+  });
+});
