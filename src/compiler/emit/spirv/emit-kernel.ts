@@ -177,11 +177,17 @@ function threadPosition(
   const flatGroup = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
   const local = threadOfGroup(f, kernel.lanes > 1 ? subgroupSize : 0);
   const isShared = kernel.lanes > 1;
-  const inGroup = isShared ? f.div(local, kernel.lanes) : local;
   const isWide = kernel.rows > MAX_I32;
   const counted = (x: Value) => (isWide ? f.convert(x, m.u64) : x);
+  const rowType = isWide ? m.i64 : m.i32;
+  if (isShared && rowsPerGroup === 1) {
+    // Said without the thread, so that the driver knows that it is the same for all of them.
+    const flat = counted(flatGroup);
+    return { flat, row: f.bitcast(flat, rowType), lane: f.bitcast(local, m.i32) };
+  }
+  const inGroup = isShared ? f.div(local, kernel.lanes) : local;
   const flat = f.add(f.mul(counted(flatGroup), rowsPerGroup), counted(inGroup));
-  const row = f.bitcast(flat, isWide ? m.i64 : m.i32);
+  const row = f.bitcast(flat, rowType);
   const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
   return { flat, row, lane };
 }

@@ -65,3 +65,12 @@ test("large kernels ask the driver not to unroll", () => {
   assert.match(disassemble(emitSpirv(kernel, { maxUnrolledSize: 1 })), /OpLoopMerge .* DontUnroll/);
   assert.doesNotMatch(disassemble(emitSpirv(kernel)), /DontUnroll/);
 });
+
+test("a row that has a workgroup is numbered without its threads, so that drivers know it to be the same for all", () => {
+  const divisions = (lanes: number) => {
+    const words = emitSpirv(sumOf(3, 100, lanes), { subgroupSize: 32 });
+    return disassemble(words).match(/OpU(Div|Mod)/g)?.length ?? 0;
+  };
+  assert.equal(divisions(64), 0);
+  assert.ok(divisions(8) > 0, "several rows in a workgroup");
+});
