@@ -75,11 +75,11 @@ const withinReach = (candidate: Candidate, parts: 1 | 2): Candidate =>
 
 /** The fragments of a product on matrix units, and the parts of a number; null where they cannot compute it. */
 function matrixWay(
-  { dtype, precision = "highest" }: ProductShape,
+  { dtype, narrow, precision = "highest" }: ProductShape,
   { matrices }: TileProfile,
 ): { readonly fragment: FragmentShape; readonly parts: 1 | 2 } | null {
   const isSplit = dtype === "f32" && precision === "high";
-  const wanted = dtype !== "f32" ? dtype : isSplit ? "f16" : precision === "fast" ? "bf16" : null;
+  const wanted = narrow ?? (dtype !== "f32" ? dtype : isSplit ? "f16" : precision === "fast" ? "bf16" : null);
   const fragment = matrices?.shapes.find(({ operand }) => operand === wanted);
   return fragment ? { fragment, parts: isSplit ? 2 : 1 } : null;
 }

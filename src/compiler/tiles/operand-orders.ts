@@ -7,6 +7,8 @@ import { sizeOf } from "../../core/shape.js";
 import { sourceOf } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
 import { paramsKey } from "../../graph/params-key.js";
+import { cast } from "../../graph/primitives/elementwise.js";
+import { pad } from "../../graph/primitives/movement.js";
 import type { MatmulPrecision } from "../../graph/product-precision.js";
 import { loadStrides, splitAxes } from "../schedule/loads.js";
 import type { TileProfile } from "../target/tile-profile.js";
@@ -22,9 +24,20 @@ export function productShapeOf(
   { tuned = {}, family, note }: Pick<TileProfile, "tuned" | "family" | "note">,
 ): ProductShape {
   const [batch, m, k] = a.shape;
-  const shape = { batch, m, n: b.shape[2], k, dtype: a.dtype, precision };
+  const narrow = a.dtype === "i32" && isOfBytes(a) && isOfBytes(b) ? ("i8" as const) : undefined;
+  const shape = { batch, m, n: b.shape[2], k, dtype: a.dtype, precision, ...(narrow && { narrow }) };
   const isMeasured = note || Object.keys(tuned).length > 0 || Object.keys(familyOf(family).tilings).length > 0;
   return isMeasured ? { ...shape, orders: `${orderOf(a)}${orderOf(b)}` } : shape;
+}
+
+/** Whether an operand rearranges a cast of i8. Padding may be of larger numbers, so it must be of zeros. */
+function isOfBytes(operand: Node): boolean {
+  let node = operand;
+  while (node.primitive.kind === "movement" && node.inputs.length === 1) {
+    if (node.primitive === pad && Number(node.params.value) !== 0) return false;
+    node = node.inputs[0];
+  }
+  return node.primitive === cast && node.inputs[0].dtype === "i8";
 }
 
 /** The axes of an operand along its rows and columns. */

@@ -11,6 +11,8 @@ export interface ProductShape {
   readonly dtype: DType;
   /** Of f32: how exactly it is to be multiplied; f32's own arithmetic unless told. */
   readonly precision?: MatmulPrecision;
+  /** Of i32: both operands are casts of this dtype, so that their numbers are small. */
+  readonly narrow?: "i8";
   /**
    * The order of the operands in memory, as operand-orders.ts writes it; "nn", rows one after the other, unless told. The rule
    * does not look at it; what was measured holds for one order alone.
@@ -39,8 +41,10 @@ const EXACT = 64;
  * The class of a product, as text: products of a class use what was measured for one of them. Extents above 64 fall into four
  * classes to a doubling; "+" marks those that are no multiple of four, whose rows are no whole vectors.
  */
-export function shapeClass({ batch, m, k, n, dtype, precision = "highest", orders = "nn" }: ProductShape): string {
-  const named = dtype === "f32" && precision !== "highest" ? `${dtype}-${precision}` : dtype;
+export function shapeClass(shape: ProductShape): string {
+  const { batch, m, k, n, dtype, precision = "highest", narrow, orders = "nn" } = shape;
+  const named =
+    dtype === "f32" && precision !== "highest" ? `${dtype}-${precision}` : `${dtype}${narrow ? "-of-i8" : ""}`;
   return `${named} ${orders} ${rounded(batch)}×${extentClass(m)}×${extentClass(k)}×${extentClass(n)}`;
 }
 

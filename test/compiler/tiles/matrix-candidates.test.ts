@@ -33,6 +33,8 @@ const tilesOf = (shape: ProductShape, own = profile(), isSearch = false) =>
 test("narrow numbers are multiplied as they are; f32 only where less than its own precision is asked", () => {
   assert.equal(tilesOf(product("f16"))[0]!.fragment.operand, "f16");
   assert.equal(tilesOf(product("bf16"))[0]!.fragment.operand, "bf16");
+  assert.equal(tilesOf({ ...product("i32"), narrow: "i8" })[0]!.fragment.operand, "i8");
+  assert.deepEqual(tilesOf(product("i32")), []);
   assert.equal(tilesOf(product("i8"))[0]!.fragment.operand, "i8");
   assert.deepEqual(tilesOf(product("f32")), []);
   assert.deepEqual(tilesOf(product("f32", "highest")), []);

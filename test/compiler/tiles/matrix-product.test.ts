@@ -85,6 +85,21 @@ describe("products on matrix units", () => {
     check(whole, "i8", 21, 70, 45);
   });
 
+  test("bytes cast to i32: the sums are whole", () => {
+    const [m, k, n] = [40, 96, 70];
+    const [a, b] = [matrix("i8", 1, m, k), matrix("i8", 1, k, n)];
+    const [x, y] = [m * k, k * n].map((count, seed) =>
+      Array.from({ length: count }, (_, i) => ((i * 37 + seed) % 256) - 128),
+    ) as [number[], number[]];
+    const wide = (node: Node) => make(E.cast, [node], { dtype: "i32" });
+    const kernel = lowered(tileOf({ fragment: bytes, depth: 64 }), wide(a), wide(b));
+    const given = new Map([
+      [a, x],
+      [b, y],
+    ]);
+    assert.deepEqual(interpreted(kernel, given), product(m, k, n, x, y));
+  });
+
   test("other tiles: more subgroups, deeper, a subgroup of 32", () => {
     check(tileOf({ rows: 64, subgroups: [2, 2] }), "f16", 64, 64, 128);
     check(tileOf({ rows: 16, columns: 64, depth: 64, subgroups: [1, 4], subgroupSize: 4 }), "f16", 40, 130, 64);

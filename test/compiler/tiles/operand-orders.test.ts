@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { productShapeOf } from "../../../src/compiler/tiles/operand-orders.js";
 import type { Node } from "../../../src/graph/node.js";
+import * as E from "../../../src/graph/primitives/elementwise.js";
 import * as M from "../../../src/graph/primitives/movement.js";
-import { make, stored } from "../../support/nodes.js";
+import { make, stored, storedAs } from "../../support/nodes.js";
 
 const ordersOf = (a: Node, b: Node) => productShapeOf([a, b], undefined, { note: () => {} }).orders;
 const turned = (node: Node) => make(M.permute, [node], { axes: [0, 2, 1] });
@@ -32,4 +33,17 @@ test("another rearrangement has a number, the same for the same one", () => {
 test("without anything measured nobody looks", () => {
   assert.equal(productShapeOf([stored(1, 8, 8), stored(1, 8, 8)], undefined, {}).orders, undefined);
   assert.equal(productShapeOf([stored(1, 8, 8), stored(1, 8, 8)], undefined, { tuned: { x: "y" } }).orders, "nn");
+});
+
+test("i32 operands that are casts of i8, rearranged or not, are known as such", () => {
+  const wide = (node: Node) => make(E.cast, [node], { dtype: "i32" });
+  const bytes = () => storedAs("i8", 1, 8, 8);
+  const narrow = (a: Node, b: Node) => productShapeOf([a, b], undefined, {}).narrow;
+  assert.equal(narrow(wide(bytes()), turned(wide(bytes()))), "i8");
+  assert.equal(narrow(wide(bytes()), storedAs("i32", 1, 8, 8)), undefined);
+  assert.equal(narrow(wide(storedAs("u8", 1, 8, 8)), wide(bytes())), undefined);
+  const padded = (value: number) =>
+    make(M.pad, [wide(storedAs("i8", 1, 7, 8))], { low: [0, 0, 0], high: [0, 1, 0], interior: [0, 0, 0], value });
+  assert.equal(narrow(padded(0), wide(bytes())), "i8");
+  assert.equal(narrow(padded(300), wide(bytes())), undefined, "a number that i8 has not");
 });
