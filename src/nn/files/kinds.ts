@@ -7,18 +7,26 @@ import { block } from "../core/block.js";
 import type { AnyLayer, Layer } from "../core/layer.js";
 import { sequential } from "../core/sequential.js";
 import * as adaptivePool from "../layers/adaptive-pool.js";
+import { bidirectional, stacked } from "../layers/bidirectional.js";
 import { bilinear } from "../layers/bilinear.js";
 import * as combine from "../layers/combine.js";
 import * as convolutions from "../layers/conv.js";
+import { convLstm } from "../layers/conv-lstm.js";
 import { bias, dense } from "../layers/dense.js";
 import * as dropouts from "../layers/dropout.js";
 import { embedding } from "../layers/embedding.js";
+import { feedForward } from "../layers/feed-forward.js";
 import { lora } from "../layers/lora.js";
+import { mixtureOfExperts } from "../layers/mixture-of-experts.js";
+import { multiHeadAttention } from "../layers/multi-head-attention.js";
 import * as norms from "../layers/norm.js";
 import * as pools from "../layers/pool.js";
+import * as positions from "../layers/positions.js";
 import { prelu } from "../layers/prelu.js";
+import * as recurrent from "../layers/recurrent.js";
 import { resize } from "../layers/resize.js";
 import * as shapes from "../layers/shape.js";
+import * as transformer from "../layers/transformer.js";
 import { spectralNorm, weightNorm } from "../layers/weight-norm.js";
 import type { LayerMaker } from "./registry.js";
 
@@ -96,10 +104,37 @@ const KINDS: Readonly<Record<string, LayerMaker>> = {
   multiply: plain(combine.multiply),
   concatenate: made(combine.concatenate),
   split: made(combine.split, "parts"),
+
+  rnn: made(recurrent.rnn, "units"),
+  lstm: made(recurrent.lstm, "units"),
+  gru: made(recurrent.gru, "units"),
+  rnnCell: made(recurrent.rnnCell, "units"),
+  lstmCell: made(recurrent.lstmCell, "units"),
+  gruCell: made(recurrent.gruCell, "units"),
+  convLstm: made(convLstm, "filters", "kernel"),
+  bidirectional: around(bidirectional as never, "forward"),
+  stacked: (options, parts) => stacked(parts as never, options) as unknown as AnyLayer,
+
+  multiHeadAttention: made(multiHeadAttention, "heads"),
+  sinusoidalPositions: made(positions.sinusoidalPositions),
+  learnedPositions: made(positions.learnedPositions, "count"),
+  feedForward: made(feedForward, "features", "hidden"),
+  encoderBlock: made(transformer.encoderBlock, "features"),
+  decoderBlock: made(transformer.decoderBlock, "features"),
+  transformerEncoder: made(transformer.transformerEncoder, "features"),
+  transformerDecoder: made(transformer.transformerDecoder, "features"),
+  mixtureOfExperts: made(mixtureOfExperts, "experts"),
 };
 
 /** Options that are initialisers, in every layer. One without a name is left out: a loaded model has its parameters. */
-export const INITIALIZER_OPTIONS: readonly string[] = ["weights", "biases", "scale", "slopes", "pointwise"];
+export const INITIALIZER_OPTIONS: readonly string[] = [
+  "weights",
+  "biases",
+  "scale",
+  "slopes",
+  "pointwise",
+  "recurrent",
+];
 
 /** The maker of the library's own layers of a kind. */
 export const ownMaker = (kind: string): LayerMaker | undefined =>

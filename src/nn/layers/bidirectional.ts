@@ -27,6 +27,9 @@ export interface StackedOptions {
 
 const RECURRENT = ["rnn", "lstm", "gru", "convLstm", "bidirectional", "stacked"];
 
+/** Any recurrent layer, whatever its state. */
+type RecurrentLayer = Layer<RecurrentInput<never>, unknown>;
+
 /** A recurrent layer as the joining ones call it. */
 type Recurrent = Layer<RecurrentInput<unknown>, WithState<unknown>>;
 
@@ -101,20 +104,23 @@ function merged(forward: Tensor, backward: Tensor, axis: number, { merge = "conc
 }
 
 /**
- * Recurrent layers one on the outputs of the other: `stacked([lstm(64), lstm(64)], { dropout: 0.2 })`. All but the last give the outputs of
+ * Recurrent layers one on the outputs of the other: `stacked([lstm(64), lstm(64)], { dropout: 0.2 })`; an object names them. All but the last give the outputs of
  * all steps, whatever they say. With the last layer's `returnState` the state is a list, and so is `initialState`.
  */
 export function stacked<Out = Tensor>(
-  layers: readonly Layer<RecurrentInput<never>, unknown>[],
+  layers: readonly RecurrentLayer[] | Readonly<Record<string, RecurrentLayer>>,
   options: StackedOptions = {},
 ): Layer<RecurrentInput<readonly unknown[]>, Out> {
   checkOptions("stacked", options, { dropout: "number" });
-  if (!Array.isArray(layers) || layers.length === 0) {
+  checkRate("stacked", options.dropout ?? 0);
+  const isObject = typeof layers === "object" && layers !== null && !(layers instanceof Layer);
+  const given = isObject ? Object.entries(layers) : [];
+  if (given.length === 0) {
     throw new ArgumentError(`stacked: takes a list of recurrent layers, as in stacked([lstm(64), lstm(64)]).`);
   }
-  checkRate("stacked", options.dropout ?? 0);
-  const checked = layers.map((each) => checkRecurrentLayer("stacked", each));
-  return new Layer(stackOf<Out>(namedByKind(checked), options));
+  const checked = given.map(([name, each]) => [name, checkRecurrentLayer("stacked", each)] as const);
+  const parts = Array.isArray(layers) ? namedByKind(checked.map(([, each]) => each)) : Object.fromEntries(checked);
+  return new Layer(stackOf<Out>(parts, options));
 }
 
 const stackOf = <Out>(

@@ -18,6 +18,7 @@ const { activations, initializers } = nn;
 
 const image = [2, 4, 6, 5];
 const rows = [3, 4];
+const tokens = [2, 3, 4];
 const isPositive = nn.registerFunction("test.isPositive", (x: Tensor) => x.mean().greater(0));
 const residual = nn.registerFunction("test.residual", ({ turn }: { turn: (x: Tensor) => Tensor }, x: Tensor) =>
   turn(x).add(x),
@@ -73,6 +74,24 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
   multiply: [nn.multiply() as never, [rows, rows]],
   concatenate: [nn.concatenate({ axis: 0 }) as never, [rows, rows]],
   split: [nn.split({ sizes: [1, 3] }) as never, rows],
+  rnn: [nn.rnn(3, { activation: "relu", returnSequences: true, recurrent: ownInitializer }) as never, tokens],
+  lstm: [nn.lstm(3, { peephole: true, projection: 2, returnState: true, forgetBias: 0 }) as never, tokens],
+  gru: [nn.gru(3, { resetAfter: false, reverse: true, dropout: 0.5, recurrentDropout: 0.5 }) as never, tokens],
+  rnnCell: [nn.rnnCell(3) as never, rows],
+  lstmCell: [nn.lstmCell(3, { gate: "hardSigmoid" }) as never, rows],
+  gruCell: [nn.gruCell(3, { useBias: false }) as never, rows],
+  convLstm: [nn.convLstm(2, [3], { channels: "last", stride: 2 }) as never, image],
+  bidirectional: [nn.bidirectional(nn.gru(3), { merge: "sum" }).replace("backward", nn.gru(3, { useBias: false }) as never) as never, tokens],
+  stacked: [nn.stacked([nn.lstm(3), nn.gru(2)], { dropout: 0.5 }).replace("lstm0", nn.rnn(3) as never) as never, tokens],
+  multiHeadAttention: [nn.multiHeadAttention(2, { headSize: 4, keyValueHeads: 1, causal: true, window: [Infinity, 0], rotary: { base: 50, scaling: { kind: "ntk", factor: 2 } } }) as never, tokens],
+  sinusoidalPositions: [nn.sinusoidalPositions({ base: 100 }) as never, tokens],
+  learnedPositions: [nn.learnedPositions(9) as never, tokens],
+  feedForward: [nn.feedForward(4, 5, { activation: "geglu", dropout: 0.5 }) as never, tokens],
+  encoderBlock: [nn.encoderBlock(4, { heads: 2, norm: "rmsNorm", attentionDropout: 0.5 }) as never, tokens],
+  decoderBlock: [nn.decoderBlock(4, { heads: 2, cross: false, alibi: true }).replace("attention.query", nn.lora(nn.dense(4), { rank: 1 }) as never) as never, tokens],
+  transformerEncoder: [nn.transformerEncoder(4, { heads: 1, layers: 2, preNorm: false, hidden: 3 }) as never, tokens],
+  transformerDecoder: [nn.transformerDecoder(4, { heads: 1, layers: 1, cross: false, experts: { count: 2, top: 1 } }) as never, tokens],
+  mixtureOfExperts: [nn.mixtureOfExperts(3, { hidden: 2, top: 2, capacityFactor: 1 }) as never, tokens],
 };
 
 /** Functions of `pumice/nn` that make no layer by themselves. */
@@ -80,6 +99,8 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
 const OTHERS = [
   "Layer", "layer", "summary", "Summary", "attend", "mergeLora", "readTree", "writeTree", "loadModel", "saveModel",
   "registerFunction", "registerLayer", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
+  "rotary", "alibiSlopes", "attentionCache", "auxiliaryLoss",
+  "evaluate", "predict", "train", "trainer", "Trained", "TrainingResult", "TrainingRun", "NonFiniteLossError",
 ];
 
 const inputsOf = (shapes: Shapes, dtype: "f32" | "i32", device: string): unknown => {
