@@ -2,6 +2,7 @@
 
 export * as activations from "./activations/index.js";
 export { type BlockRun, block, type Part, type PartsOf } from "./core/block.js";
+export { diagram } from "./core/diagram.js";
 export type { Initializer, ParameterInfo } from "./core/initializer.js";
 export type { InputSpec, ShapeSpec, TensorSpec } from "./core/input-spec.js";
 export {
@@ -35,6 +36,7 @@ export {
 } from "./files/load-parameters.js";
 export { LoadReport, type Mismatch } from "./files/load-report.js";
 export { type LoadedModel, loadModel, saveModel } from "./files/model-file.js";
+export { dequantized, type QuantizedModel, type QuantizeModelOptions, quantized } from "./files/quantize.js";
 export { type LayerMaker, registerFunction, registerLayer } from "./files/registry.js";
 export { torchNames } from "./files/torch-names.js";
 export { readTree, writeTree } from "./files/tree-file.js";
@@ -116,6 +118,12 @@ export {
   sinusoidalPositions,
 } from "./layers/positions.js";
 export { type PreluOptions, prelu } from "./layers/prelu.js";
+export {
+  type NarrowOptions,
+  type QuantizedDenseOptions,
+  quantizedDense,
+  quantizedEmbedding,
+} from "./layers/quantized.js";
 export {
   type GruOptions,
   gru,

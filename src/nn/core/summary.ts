@@ -21,6 +21,7 @@ export interface SummaryRow {
   readonly outputs: readonly (readonly number[])[];
   /** Numbers that are trained, of this layer alone. Parameters that layers share count once. */
   readonly parameters: number;
+  /** Bytes of the parameters, and of state such as narrow weights and running statistics. */
   readonly bytes: number;
   readonly multiplyAdds: number;
   readonly isFrozen: boolean;
@@ -69,12 +70,15 @@ export function summary(model: AnyLayer, input: InputSpec): Summary {
       const isNew = !counted.has(path);
       counted.add(path);
       const own = isNew ? ownTensors(scope.run.params, scope.path) : [];
+      const state = isNew ? ownTensors(scope.run.newState, scope.path) : [];
       rows.push({
         path,
         kind,
         outputs: leaves(output).map((leaf) => leaf.shape),
         parameters: sum(own.map((leaf) => sizeOf(leaf.shape))),
-        bytes: sum(own.map((leaf) => Math.ceil((sizeOf(leaf.shape) * DTYPES[leaf.dtype as DType].bits) / 8))),
+        bytes: sum(
+          [...own, ...state].map((leaf) => Math.ceil((sizeOf(leaf.shape) * DTYPES[leaf.dtype as DType].bits) / 8)),
+        ),
         multiplyAdds: scope.multiplyAdds,
         isFrozen: scope.inherited.isFrozen,
       });

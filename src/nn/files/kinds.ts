@@ -23,6 +23,7 @@ import * as norms from "../layers/norm.js";
 import * as pools from "../layers/pool.js";
 import * as positions from "../layers/positions.js";
 import { prelu } from "../layers/prelu.js";
+import { quantizedDense, quantizedEmbedding } from "../layers/quantized.js";
 import * as recurrent from "../layers/recurrent.js";
 import { resize } from "../layers/resize.js";
 import * as shapes from "../layers/shape.js";
@@ -62,6 +63,8 @@ const KINDS: Readonly<Record<string, LayerMaker>> = {
   bilinear: made(bilinear, "units"),
   embedding: made(embedding, "count", "features"),
   lora: around(lora, "base"),
+  quantizedDense: made(quantizedDense, "units"),
+  quantizedEmbedding: made(quantizedEmbedding, "count", "features"),
 
   conv: made(convolutions.conv, "filters", "kernel"),
   convTranspose: made(convolutions.convTranspose, "filters", "kernel"),

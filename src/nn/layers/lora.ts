@@ -25,7 +25,7 @@ export interface LoraOptions {
 
 /** A dense layer that is kept, plus a trained product of rank `rank`: `lora(dense(512), { rank: 8, alpha: 16 })`. */
 export function lora(inner: Layer, options: LoraOptions): Layer {
-  if (!(inner instanceof Layer) || inner.kind !== "dense") {
+  if (!(inner instanceof Layer) || (inner.kind !== "dense" && inner.kind !== "quantizedDense")) {
     const given = inner instanceof Layer ? `the layer ${inner.kind}` : shown(inner);
     throw new ArgumentError(`lora: takes a dense layer, as in lora(dense(512), { rank: 8 }), not ${given}.`);
   }
@@ -83,7 +83,8 @@ function mergedParams({ base, down, up }: VariableTree, options: LoraOptions): V
   const weights = base !== undefined && isSubtree(base) ? base.weights : undefined;
   if (!isTensor(weights) || !isTensor(down) || !isTensor(up)) {
     throw new ArgumentError(
-      "mergeLora: the parameters are not those of the model: a lora has base.weights, down and up.",
+      "mergeLora: the parameters are not those of the model: a lora has base.weights, down and up. " +
+        "Around narrow weights, which are state, call dequantized(model, variables) first.",
     );
   }
   const change = down.matmul(up).mul(shareOf(options));

@@ -30,6 +30,24 @@ export const fileCalls: Calls = {
   torchNames: () => nn.torchNames(model as never, { fc1: "dense0" })("fc1.weight") !== undefined,
   registerFunction: () => nn.registerFunction("consumer.double", (x: Tensor) => x.mul(2)),
   registerLayer: () => nn.registerLayer("consumer.scale", () => nn.dense(2) as never),
+  quantized: () => {
+    const options: nn.QuantizeModelOptions = { bits: 4, exclude: ["dense1"] };
+    const small: nn.QuantizedModel<Tensor, Tensor> = nn.quantized(model, model.init(key(), [null, 4]), options);
+    return small.model.apply(small.params, random.normal(key(), [1, 4]), { state: small.state });
+  },
+  dequantized: () => {
+    const small = nn.quantized(model, model.init(key(), [null, 4]), { bits: 8 });
+    return nn.dequantized(small.model, small).model.kind;
+  },
+  quantizedDense: () => {
+    const layer = nn.quantizedDense(2, { bits: 8, useBias: false });
+    return layer.apply({}, random.normal(key(), [1, 4]), layer.init(key(), [null, 4]));
+  },
+  quantizedEmbedding: () => {
+    const layer = nn.quantizedEmbedding(5, 4, { bits: 4 });
+    const ids = tensor([1, 2], { dtype: "i32", device: "cpu" });
+    return layer.apply({}, ids, layer.init(key(), ids));
+  },
   writeTree: () => nn.writeTree(path("tree.safetensors"), tree(), { step: 1 }),
   readTree: async () => {
     await nn.writeTree(path("read-tree.safetensors"), tree());

@@ -38,6 +38,8 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
   bilinear: [nn.bilinear(2, { useBias: false }) as never, [rows, rows]],
   embedding: [nn.embedding(7, 3) as never, rows, "i32"],
   lora: [nn.lora(nn.dense(3), { rank: 2, alpha: 4, weights: ownInitializer }) as never, rows],
+  quantizedDense: [nn.quantizedDense(3, { bits: 4, group: 3, symmetric: false }) as never, rows],
+  quantizedEmbedding: [nn.quantizedEmbedding(7, 5, { bits: 8, group: 2 }) as never, rows, "i32"],
   conv: [nn.conv(6, [3, 2], { stride: [1, 2], padding: [[1, 0], 1], groups: 2, channels: "first" }) as never, image],
   convTranspose: [nn.convTranspose(3, 2, { stride: 2, outputPadding: 1, dilation: 2, channels: "last" }) as never, image],
   depthwiseConv: [nn.depthwiseConv(3, { padding: "same", multiplier: 2, useBias: false }) as never, image],
@@ -98,7 +100,7 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
 // biome-ignore format: one row
 const OTHERS = [
   "Layer", "layer", "summary", "Summary", "attend", "mergeLora", "readTree", "writeTree", "loadModel", "saveModel",
-  "registerFunction", "registerLayer", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
+  "registerFunction", "registerLayer", "diagram", "quantized", "dequantized", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
   "rotary", "alibiSlopes", "attentionCache", "auxiliaryLoss",
   "evaluate", "predict", "train", "trainer", "Trained", "TrainingResult", "TrainingRun", "NonFiniteLossError",
 ];
