@@ -41,6 +41,8 @@ export interface Definition<In, Out> {
   readonly options: Readonly<Record<string, unknown>>;
   readonly parts: Readonly<Record<string, AnyLayer>>;
   run(scope: Scope, input: In): Out;
+  /** The function that the layer was made with, where another is around it (`around`). */
+  readonly ownRun?: (scope: Scope, input: In) => Out;
   /** The same layer of other parts; only for layers that have parts. */
   withParts?(parts: Readonly<Record<string, AnyLayer>>): Definition<In, Out>;
   /** The same layer with some options changed, for layers that others wrap: bidirectional needs one in each direction. */
@@ -182,6 +184,7 @@ export class Layer<In = Tensor, Out = Tensor> {
       return {
         ...definition,
         run: wrap((scope, input) => definition.run(scope, input)),
+        ownRun: definition.ownRun ?? definition.run,
         ...(withParts && { withParts: (parts) => wrapped(withParts.call(definition, parts)) }),
       };
     };

@@ -74,7 +74,8 @@ function checkKind(layer: AnyLayer, label: string): void {
   );
 }
 
-const codeOf = (layer: AnyLayer): string => layer.definition.run.toString();
+/** The code of what a layer computes. Rematerialisation changes how, not what, and is not written. */
+const codeOf = ({ definition }: AnyLayer): string => (definition.ownRun ?? definition.run).toString();
 
 function functionName(f: AnyFunction, label: string): string {
   const name = nameOfFunction(f);

@@ -100,7 +100,7 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
 // biome-ignore format: one row
 const OTHERS = [
   "Layer", "layer", "summary", "Summary", "attend", "mergeLora", "readTree", "writeTree", "loadModel", "saveModel",
-  "registerFunction", "registerLayer", "diagram", "quantized", "dequantized", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
+  "registerFunction", "registerLayer", "diagram", "rematerialize", "quantized", "dequantized", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
   "rotary", "alibiSlopes", "attentionCache", "auxiliaryLoss",
   "evaluate", "predict", "train", "trainer", "Trained", "TrainingResult", "TrainingRun", "NonFiniteLossError",
 ];
@@ -173,6 +173,17 @@ describeOnTensorDevices("saveModel and loadModel", (device) => {
       await bits(jit((p: nn.VariableTree) => run(loaded.model, { ...loaded, params: p }))(loaded.params)),
       await bits(run(model, variables)),
     );
+  });
+
+  test("a model whose parts are rematerialised is saved as the plain one", async () => {
+    const plain = nn.sequential({ body: nn.sequential(nn.dense(4), activations.relu), head: nn.dense(2) });
+    const model = plain.replace("body", nn.rematerialize as never);
+    const variables = model.init(key, [null, 3]);
+    const path = pathOf();
+    await nn.saveModel(path, model, variables);
+    const loaded = await nn.loadModel(path, { device });
+    const x = random.normal(key, [4, 3]);
+    assert.deepEqual(await bits(loaded.model.apply(loaded.params, x)), await bits(model.apply(variables.params, x)));
   });
 
   test("a layer of the user's own comes back by the function that is registered for its kind", async () => {
