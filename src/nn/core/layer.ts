@@ -180,12 +180,13 @@ export class Layer<In = Tensor, Out = Tensor> {
   /** @internal The same layer, with another function around the one that computes it. */
   around(wrap: (run: Definition<In, Out>["run"]) => Definition<In, Out>["run"]): Layer<In, Out> {
     const wrapped = (definition: Definition<In, Out>): Definition<In, Out> => {
-      const { withParts } = definition;
+      const { withParts, withOptions } = definition;
       return {
         ...definition,
         run: wrap((scope, input) => definition.run(scope, input)),
         ownRun: definition.ownRun ?? definition.run,
         ...(withParts && { withParts: (parts) => wrapped(withParts.call(definition, parts)) }),
+        ...(withOptions && { withOptions: (changes) => wrapped(withOptions.call(definition, changes)) }),
       };
     };
     return new Layer(wrapped(this.definition), this.modifiers);

@@ -102,7 +102,7 @@ const OTHERS = [
   "Layer", "layer", "summary", "Summary", "attend", "mergeLora", "readTree", "writeTree", "loadModel", "saveModel",
   "registerFunction", "registerLayer", "diagram", "rematerialize", "quantized", "dequantized", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
   "rotary", "alibiSlopes", "attentionCache", "auxiliaryLoss",
-  "evaluate", "predict", "train", "trainer", "Trained", "TrainingResult", "TrainingRun", "NonFiniteLossError",
+  "evaluate", "predict", "train", "trainer", "rematerialize", "Trained", "TrainingResult", "TrainingRun", "NonFiniteLossError",
 ];
 
 const inputsOf = (shapes: Shapes, dtype: "f32" | "i32", device: string): unknown => {

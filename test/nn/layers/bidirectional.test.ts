@@ -1,7 +1,7 @@
 /** Recurrent layers joined: numbers against PyTorch by sequence-cases.json; merging, states, masks and errors here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, random, type Tensor, tensor } from "../../../src/index.js";
+import { concat, grad, random, type Tensor, tensor, tree } from "../../../src/index.js";
 import {
   bidirectional,
   convLstm,
@@ -10,6 +10,7 @@ import {
   gru,
   type LstmState,
   lstm,
+  rematerialize,
   rnn,
   stacked,
   summary,
@@ -112,6 +113,17 @@ test("names, freezing and dtypes of a layer hold in both directions; channels ar
   assert.deepEqual(conv.apply(conv.init(key, images).params, images).shape, [1, 2, 4, 4, 4]);
   const last = bidirectional(convLstm(5, 3));
   assert.deepEqual(last.apply(last.init(key, images).params, images).shape, [1, 10, 4, 4]);
+});
+
+test("layers that are computed again for the gradient stay so in both directions, and give the same gradients", () => {
+  const [plain, again] = [lstm(3), rematerialize(lstm(3))].map((layer) => bidirectional(stacked([layer, layer])));
+  const { params } = plain!.init(key, x);
+  const slopesOf = (model: typeof plain) =>
+    grad((p: VariableTree) => (model!.apply(p, x) as Tensor).square().sum())(params);
+  const [a, b] = [plain, again].map((model) => tree.leaves(slopesOf(model)));
+  a!.forEach((leaf, i) => {
+    same(b![i]!, leaf);
+  });
 });
 
 test("parts can be replaced, and wrong ones are refused", () => {
