@@ -118,6 +118,19 @@ export const INNER_LAYERS = {
     variational: ["draws", "diagnostics", "target", "approximation"],
     smc: ["draws", "diagnostics", "target", "approximation"],
   },
+  learn: {
+    // named columns, as files and Arrow have them
+    tables: [],
+    // what an estimator and a model are; samples and targets as people have them
+    core: ["tables"],
+    preprocessing: ["core"],
+    linear: ["core"],
+    "naive-bayes": ["core"],
+    // estimators made of estimators
+    compose: ["core"],
+    // splits, cross-validation, searches
+    selection: ["core", "compose"],
+  },
   nn: {
     // what a layer is: scopes, parameters, models of parts, summaries
     core: [],

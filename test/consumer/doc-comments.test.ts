@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as pumice from "pumice";
 import * as bayes from "pumice/bayes";
+import * as learn from "pumice/learn";
 import * as nn from "pumice/nn";
 import * as vulkan from "pumice/vulkan";
 import { publicMembers } from "../support/tensor-members.js";
@@ -59,7 +60,7 @@ const hasComment = ({ before }: { readonly before: string }): boolean => before.
 test("every exported function, class and constant has a doc comment", () => {
   // The graph has functions of its own under the names of tensor functions.
   const lines = declarations((file) => !file.startsWith("graph/") || file === "graph/product-precision.d.ts");
-  const spaces = [pumice, bayes, nn, vulkan].flatMap((module) => Object.entries(module));
+  const spaces = [pumice, bayes, learn, nn, vulkan].flatMap((module) => Object.entries(module));
   const names = spaces.flatMap(([name, value]) =>
     Object.prototype.toString.call(value) === "[object Module]" ? Object.keys(value) : [name],
   );
@@ -84,7 +85,7 @@ test("every method and property of a tensor has one", () => {
 });
 
 test("every exported type has one", () => {
-  const files = ["index.d.ts", "bayes/index.d.ts", "nn/index.d.ts", "vulkan/index.d.ts"];
+  const files = ["index.d.ts", "bayes/index.d.ts", "learn/index.d.ts", "nn/index.d.ts", "vulkan/index.d.ts"];
   const types = files.flatMap((file) => exportsOf(join(folder, file))).filter(({ isType }) => isType);
   assert.ok(types.length > 100, `only ${types.length} types were found`);
   const bare = types.filter((each) => !each.hasComment).map(({ name }) => name);

@@ -6,6 +6,7 @@ import { setDefaultDevice, Tensor } from "pumice";
 import { bayesCalls, longCalls } from "./bayes.js";
 import { removeFolder } from "./folder.js";
 import { functions } from "./functions.js";
+import { learnCalls } from "./learn.js";
 import { methods } from "./methods.js";
 import { nnCalls } from "./nn.js";
 import { vulkanCalls } from "./vulkan.js";
@@ -17,6 +18,7 @@ const calls = [
   ...Object.entries(methods),
   ...Object.entries(functions),
   ...Object.entries(bayesCalls).filter(([name]) => !longCalls.includes(name)),
+  ...Object.entries(learnCalls),
   ...Object.entries(nnCalls),
   ...Object.entries(vulkanCalls).filter(([name]) => withoutDevice.includes(name)),
 ];

@@ -1,0 +1,140 @@
+/**
+ * Estimators one after the other: samples go through each transformer to the last step, whose methods the pipeline's model has. Steps are
+ * fitted to the training samples alone, so that nothing of the test samples leaks into them in a cross-validation.
+ */
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import { registerClass } from "../../core/tree.js";
+import { Run } from "../../runs/run.js";
+import type { Tensor } from "../../tensor/index.js";
+import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
+import type { Samples } from "../core/samples.js";
+
+/** A fitted step that changes samples. */
+interface FittedTransformer {
+  transform(samples: Samples): Tensor;
+}
+
+/** Any estimator. */
+// biome-ignore lint/suspicious/noExplicitAny: estimators of all targets and models are steps
+export type AnyEstimator = Estimator<any, any, any>;
+
+type ModelOf<E> = E extends Estimator<infer _Y, infer Mo, infer _O> ? Mo : never;
+type TargetsOf<E> = E extends Estimator<infer Y, infer _Mo, infer _O> ? Y : never;
+type LastOf<S extends readonly unknown[]> = S extends readonly [...unknown[], infer L] ? L : never;
+
+/** The methods of a model that take samples first. */
+type MethodsOf<Mo> = {
+  readonly [K in keyof Mo as Mo[K] extends (samples: Samples, ...rest: never[]) => unknown ? K : never]: Mo[K];
+};
+
+/** The model of a pipeline: the fitted steps, and the methods of the last. */
+export type PipelineModel<S extends readonly AnyEstimator[]> = {
+  readonly kind: "pipeline";
+  readonly steps: readonly unknown[];
+} & MethodsOf<ModelOf<LastOf<S>>>;
+
+class FittedPipeline {
+  readonly kind = "pipeline";
+  constructor(readonly steps: readonly FittedTransformer[]) {
+    const last = steps.at(-1) as unknown as Record<string, unknown>;
+    for (const name of methodNames(last)) {
+      const method = (samples: Samples, ...rest: unknown[]) =>
+        (last[name] as (...all: unknown[]) => unknown)(this.before(samples), ...rest);
+      Object.defineProperty(this, name, { value: name === "inverseTransform" ? (x: Samples) => this.back(x) : method });
+    }
+  }
+
+  /** Samples as the last step takes them. */
+  private before(samples: Samples): Samples {
+    return this.steps.slice(0, -1).reduce<Samples>((x, step) => step.transform(x), samples);
+  }
+
+  private back(samples: Samples): Samples {
+    return this.steps.reduceRight<Samples>((x, step) => {
+      const { inverseTransform } = step as unknown as { inverseTransform?(x: Samples): Tensor };
+      if (!inverseTransform) throw new ArgumentError(`pipeline: ${String(step)} cannot be undone.`);
+      return inverseTransform.call(step, x);
+    }, samples);
+  }
+
+  toString(): string {
+    return `pipeline of ${this.steps.map(String).join(" → ")}`;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return this.toString();
+  }
+}
+
+registerClass<FittedPipeline>(FittedPipeline, {
+  name: "pipeline",
+  children: ({ steps }) => ({ steps }),
+  rebuild: ({ steps }) => new FittedPipeline(steps as readonly FittedTransformer[]),
+});
+
+const methodNames = (model: object): string[] =>
+  Object.getOwnPropertyNames(Object.getPrototypeOf(model)).filter((name) => name !== "constructor");
+
+/** Options of the steps, by the place of the step: `pipeline(…).with({ 1: { alpha: 10 } })`. */
+export type PipelineOptions = Readonly<Record<number, object>>;
+
+/** `pipeline(standardScaler(), ridge())`: an estimator whose samples go through all steps. */
+export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimator]>(
+  ...steps: S
+): Estimator<TargetsOf<LastOf<S>>, PipelineModel<S>, PipelineOptions> {
+  steps.forEach((step, place) => {
+    if (typeof step?.fit === "function") return;
+    throw new ArgumentError(
+      `pipeline: step ${place} is ${shown(step)}; steps are estimators, as in pipeline(standardScaler(), ridge()).`,
+    );
+  });
+  type Result = Estimator<TargetsOf<LastOf<S>>, PipelineModel<S>, PipelineOptions>;
+  const made: Result = {
+    kind: "pipeline",
+    predictsLabels: (steps.at(-1) as AnyEstimator).predictsLabels,
+    options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
+    fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting<S>(steps, samples, targets, options)),
+    fitTensors(samples, targets, options: FitOptions = {}) {
+      const fitted: FittedTransformer[] = [];
+      let x: Tensor = samples;
+      for (const [place, step] of steps.entries()) {
+        const model = step.fitTensors(x, targets, options) as FittedTransformer;
+        if (place < steps.length - 1) x = transforming(step, place, model).transform(x);
+        fitted.push(model);
+      }
+      return new FittedPipeline(fitted) as unknown as PipelineModel<S>;
+    },
+    with(others) {
+      const changed = steps.map((step, place) => (others[place] ? step.with(others[place]) : step));
+      return pipeline(...(changed as unknown as S)) as unknown as Result;
+    },
+  };
+  return made;
+}
+
+/** Fits step after step; its progress counts them. */
+async function* fitting<S extends readonly AnyEstimator[]>(
+  steps: S,
+  samples: Samples,
+  targets: unknown,
+  options: FitOptions,
+): AsyncGenerator<FitProgress, PipelineModel<S>> {
+  const fitted: FittedTransformer[] = [];
+  let x: Samples = samples;
+  for (const [place, step] of steps.entries()) {
+    options.signal?.throwIfAborted();
+    const model = (await step.fit(x, targets, options)) as FittedTransformer;
+    if (place < steps.length - 1) x = transforming(step, place, model).transform(x);
+    fitted.push(model);
+    yield { step: place + 1, steps: steps.length };
+  }
+  return new FittedPipeline(fitted) as unknown as PipelineModel<S>;
+}
+
+function transforming(step: AnyEstimator, place: number, model: FittedTransformer): FittedTransformer {
+  if (typeof model.transform === "function") return model;
+  throw new ArgumentError(
+    `pipeline: step ${place}, ${step.kind}, does not transform samples; only the last step may predict.`,
+  );
+}

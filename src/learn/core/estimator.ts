@@ -1,0 +1,203 @@
+/**
+ * Estimators: values made of options, whose `fit` gives a model. A kind is one definition: its options, a function that learns from
+ * tensors, and the methods of its models. `regressor`, `classifier` and
+ * `transformer` (sorts.ts) add what kinds of one sort share.
+ *
+ * `fit` takes samples as people have them, looks at their values, and is awaited. `fitTensors` is the function of tensors below it: it
+ * reads nothing, so that `jit`, `vmap` and `grad` go through it.
+ */
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
+import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import { Run } from "../../runs/run.js";
+import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
+import { checkFinite } from "./finite.js";
+import { type Facts, type Method, type Model, type ModelMaker, modelMaker } from "./model.js";
+import { matrixOf, type Placing, type Samples } from "./samples.js";
+import { checkRows, type Label } from "./targets.js";
+
+/** Options of `fit`. */
+export interface FitOptions extends Placing {
+  /** One weight for each sample; all count the same unless told. */
+  readonly weights?: Tensor | ArrayLike<number>;
+  /** The classes of a classification, where not all of them are among the labels, or the labels are traced. */
+  readonly classes?: readonly Label[];
+  readonly signal?: AbortSignal;
+}
+
+const FIT: OptionKinds<FitOptions> = {
+  device: "text",
+  dtype: "dtype",
+  weights: "any",
+  classes: "any",
+  signal: "signal",
+};
+
+/** The data that a kind learns from. */
+export interface Data {
+  readonly x: Tensor;
+  /** Targets; null where the kind takes none. */
+  readonly y: Tensor | null;
+  readonly weights: Tensor | null;
+  readonly facts: Facts;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Targets as a sort of estimators reads them. */
+export interface TargetReader<Y> {
+  /** Targets of any form; may read tensors. */
+  read(operation: string, targets: Y, x: Tensor, options: FitOptions): Promise<Targets>;
+  /** Targets that are tensors; reads nothing. */
+  trace(operation: string, targets: Y, x: Tensor, options: FitOptions): Targets;
+  readonly areLabels: boolean;
+}
+
+interface Targets {
+  readonly y: Tensor | null;
+  readonly classes: readonly Label[] | null;
+}
+
+/** The progress of a fit. */
+export interface FitProgress {
+  readonly step: number;
+  /** The number of steps, where it is known. */
+  readonly steps: number | null;
+}
+
+/** What was learned, or the work of learning it. */
+export type Learning<L> = L | AsyncGenerator<FitProgress, L>;
+
+const isWork = <L>(learning: Learning<L>): learning is AsyncGenerator<FitProgress, L> =>
+  typeof learning === "object" && learning !== null && Symbol.asyncIterator in learning;
+
+/** A kind of estimator. */
+interface Definition<Y, L, O extends object, M extends Readonly<Record<string, Method>>> {
+  readonly kind: string;
+  readonly options: OptionKinds<O>;
+  /** Throws on options that no table of kinds can tell to be wrong. */
+  check?(options: O): void;
+  /** NaN marks missing values, which the kind handles. */
+  readonly allowsMissing?: boolean;
+  readonly targets: TargetReader<Y>;
+  /** A function of tensors; work that yields its progress where values must be read on the way. */
+  learn(data: Data, options: O): Learning<L>;
+  readonly methods: M;
+}
+
+/** An estimator: its options, and `fit`. */
+export interface Estimator<Y, Mo, O extends object = object> {
+  readonly kind: string;
+  readonly options: O;
+  /** Whether targets are labels: a classification. */
+  readonly predictsLabels: boolean;
+  /**
+   * The model of these samples and targets. Samples are a matrix as tensor or arrays, or a table. The run is awaited for the model,
+   * or watched on its way.
+   */
+  fit(samples: Samples, targets: Y, options?: FitOptions): Run<FitProgress, Mo>;
+  /** The same of tensors, as a function that `jit`, `vmap` and `grad` take: nothing is read, and values are not checked. */
+  fitTensors(samples: Tensor, targets: Y, options?: FitOptions): Mo;
+  /** The same estimator with other options. */
+  with(options: Partial<O>): Estimator<Y, Mo, O>;
+}
+
+/** A function that makes estimators of a kind. */
+export interface EstimatorMaker<Y, L, O extends object, M> {
+  (options?: O): Estimator<Y, Model<L, O, M>, O>;
+  /** @internal for files: models of this kind from their parts. */
+  readonly model: ModelMaker<L, O, M>;
+  readonly kind: string;
+}
+
+/** Estimators of a kind, by its definition. */
+export function estimator<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
+  definition: Definition<Y, L, O, M>,
+): EstimatorMaker<Y, L, O, M> {
+  const { kind } = definition;
+  const model = modelMaker<L, O, M>(kind, definition.methods);
+  const make = (options: O = {} as O): Estimator<Y, Model<L, O, M>, O> => {
+    checkOptions(kind, options, definition.options);
+    definition.check?.(options);
+    return {
+      kind,
+      options,
+      predictsLabels: definition.targets.areLabels,
+      fit: (samples, targets, given = {}) =>
+        new Run(() => fitting(definition, model, options, samples, targets, given)),
+      fitTensors: (samples, targets, given = {}) => traced(definition, model, options, samples, targets, given),
+      with: (others) => make({ ...options, ...others }),
+    };
+  };
+  return Object.defineProperty(Object.assign(make, { model }), "kind", { value: kind }) as never;
+}
+
+async function* fitting<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
+  definition: Definition<Y, L, O, M>,
+  model: ModelMaker<L, O, M>,
+  options: O,
+  samples: Samples,
+  targets: Y,
+  given: FitOptions,
+): AsyncGenerator<FitProgress, Model<L, O, M>> {
+  const operation = `${definition.kind}.fit`;
+  checkOptions(operation, given, FIT);
+  const { matrix: x, features } = matrixOf(operation, samples, given);
+  checkSomeSamples(operation, x);
+  const { y, classes } = await definition.targets.read(operation, targets, x, given);
+  const weights = weightsOf(operation, given, x);
+  const { allowsMissing } = definition;
+  await Promise.all([
+    checkFinite(operation, "the sample", x, { features, allowsMissing }),
+    y && classes === null ? checkFinite(operation, "target", y) : null,
+    weights ? checkWeights(operation, weights) : null,
+  ]);
+  const facts: Facts = { features, classes };
+  given.signal?.throwIfAborted();
+  const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
+  return model(isWork(learning) ? yield* learning : learning, options, facts);
+}
+
+function traced<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
+  definition: Definition<Y, L, O, M>,
+  model: ModelMaker<L, O, M>,
+  options: O,
+  samples: Tensor,
+  targets: Y,
+  given: FitOptions,
+): Model<L, O, M> {
+  const operation = `${definition.kind}.fitTensors`;
+  checkOptions(operation, given, FIT);
+  checkTensor(operation, "samples", samples);
+  const { matrix: x, features } = matrixOf(operation, samples, given);
+  checkSomeSamples(operation, x);
+  const { y, classes } = definition.targets.trace(operation, targets, x, given);
+  const facts: Facts = { features, classes };
+  const learned = definition.learn(
+    { x, y, weights: weightsOf(operation, given, x), facts, signal: given.signal },
+    options,
+  );
+  if (isWork(learned)) {
+    throw new UnsupportedError(`${operation}: ${definition.kind} reads values while it learns; await its fit.`);
+  }
+  return model(learned, options, facts);
+}
+
+function checkSomeSamples(operation: string, { shape: [samples, features] }: Tensor): void {
+  if (samples === 0) throw new ShapeError(`${operation}: there are no samples.`);
+  if (features === 0) throw new ShapeError(`${operation}: the samples have no features.`);
+}
+
+function weightsOf(operation: string, { weights }: FitOptions, x: Tensor): Tensor | null {
+  if (weights === undefined) return null;
+  const given = isTensor(weights) ? weights : (tensor(weights as number[], { device: x.device }) as Tensor);
+  if (given.rank !== 1)
+    throw new ArgumentError(`${operation}: weights are a list, one for each sample, not ${shown(weights)}.`);
+  checkRows(operation, "weights", given, x);
+  return given.cast(x.dtype) as Tensor;
+}
+
+async function checkWeights(operation: string, weights: Tensor): Promise<void> {
+  await checkFinite(operation, "weight", weights);
+  const least = Number(await weights.min().item());
+  if (least < 0) throw new ArgumentError(`${operation}: a weight is ${least}; weights are zero or more.`);
+}

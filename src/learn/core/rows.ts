@@ -1,0 +1,32 @@
+/** Some rows of samples and of targets, by position: what splits, searches and ensembles take of them. */
+import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
+import { Table } from "../tables/table.js";
+import type { Samples } from "./samples.js";
+
+/** The number of samples. */
+export function countOf(samples: Samples): number {
+  if (samples instanceof Table) return samples.rows;
+  return isTensor(samples) ? (samples.shape[0] as number) : samples.length;
+}
+
+/** Samples at these positions. */
+export function samplesAt(samples: Samples, positions: Int32Array): Samples {
+  if (samples instanceof Table) return samples.take(positions);
+  if (isTensor(samples)) return rowsAt(samples, positions);
+  return Array.from(positions, (i) => samples[i] as readonly number[]);
+}
+
+/** Targets at these positions: a tensor, a list or a column. Anything else, as undefined for none, stays. */
+export function targetsAt<Y>(targets: Y, positions: Int32Array): Y {
+  if (isTensor(targets)) return rowsAt(targets, positions) as Y;
+  if (Array.isArray(targets) || ArrayBuffer.isView(targets)) {
+    const list = targets as unknown as ArrayLike<unknown>;
+    return Array.from(positions, (i) => list[i]) as Y;
+  }
+  if (typeof targets !== "object" || targets === null || !("kind" in targets)) return targets;
+  const column = new Table(new Map([["targets", targets as never]]), 0).take(positions);
+  return column.column("targets") as Y;
+}
+
+const rowsAt = (x: Tensor, positions: Int32Array): Tensor =>
+  x.take(tensor(positions, { device: x.device }), { axis: 0 }) as Tensor;

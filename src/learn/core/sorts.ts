@@ -1,0 +1,207 @@
+/**
+ * The sorts of estimators: regressions predict numbers, classifications labels and transformers new columns. Each sort
+ * adds to a kind's definition what all of its kind share: how targets are read, and `predict`, `transform`, `score`.
+ */
+import type { OptionKinds } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
+import { isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
+import { type Data, type EstimatorMaker, estimator, type Learning, type TargetReader } from "./estimator.js";
+import type { Fitted, Method } from "./model.js";
+import { matrixLike, type Samples } from "./samples.js";
+import { codesBeside, codesOfTensor, type Label, type Labels, type Numbers, numbersBeside } from "./targets.js";
+
+/** Data of a regression: numbers as targets. */
+type RegressionData = Data & { readonly y: Tensor };
+/** Data of a classification: positions of classes as targets, i32. */
+type ClassificationData = Data & { readonly y: Tensor; readonly classes: number };
+
+/** The part of a definition that every sort has. */
+interface Common<O extends object, M> {
+  readonly kind: string;
+  readonly options: OptionKinds<O>;
+  check?(options: O): void;
+  readonly allowsMissing?: boolean;
+  /** Methods of this kind alone: functions of a model. */
+  readonly methods?: M;
+}
+
+type Methods = Readonly<Record<string, Method>>;
+// biome-ignore lint/complexity/noBannedTypes: no methods besides those of the sort
+type None = {};
+
+/** The samples of a method, as a matrix that fits the model. */
+export const samplesFor = (model: Fitted<unknown, object>, method: string, samples: Samples): Tensor => {
+  const like = firstTensor(model.learned);
+  const placing = { device: like?.device, dtype: like?.dtype };
+  return matrixLike(`${model.kind}.${method}`, samples, model.features, isTensor(samples) ? {} : placing);
+};
+
+function firstTensor(tree: unknown): Tensor | undefined {
+  if (isTensor(tree)) return tree;
+  if (typeof tree !== "object" || tree === null) return undefined;
+  for (const value of Object.values(tree)) {
+    const found = firstTensor(value);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+// ---------------------------------------------------------------------------------------------- regression
+
+const numberTargets: TargetReader<Numbers> = {
+  areLabels: false,
+  read: async (operation, targets, x) => ({ y: numbersBeside(operation, targets, x), classes: null }),
+  trace: (operation, targets, x) => ({ y: numbersBeside(operation, targets, x), classes: null }),
+};
+
+/** Methods of every regression. */
+export interface RegressionMethods<L, O> extends Methods {
+  /** The numbers predicted for samples: [samples], or [samples, outputs]. */
+  predict(model: Fitted<L, O>, samples: Samples): Tensor;
+  /** R², the share of the targets' variance that predictions explain; the mean over several outputs. */
+  score(model: Fitted<L, O>, samples: Samples, targets: Numbers): Tensor;
+}
+
+/** Estimators that predict numbers. */
+export function regressor<L, O extends object, M extends Methods = None>(
+  definition: Common<O, M> & {
+    learn(data: RegressionData, options: O): Learning<L>;
+    predict(learned: L, x: Tensor, options: O): Tensor;
+  },
+): EstimatorMaker<Numbers, L, O, RegressionMethods<L, O> & M> {
+  const predict = (model: Fitted<L, O>, samples: Samples): Tensor =>
+    definition.predict(model.learned, samplesFor(model as Fitted<unknown, object>, "predict", samples), model.options);
+  const methods = {
+    predict,
+    score(model: Fitted<L, O>, samples: Samples, targets: Numbers): Tensor {
+      const predicted = predict(model, samples);
+      return explainedShare(predicted, numbersBeside(`${definition.kind}.score`, targets, predicted));
+    },
+    ...definition.methods,
+  };
+  const { learn } = definition;
+  return estimator({
+    ...definition,
+    targets: numberTargets,
+    learn: (data, options) => learn(data as RegressionData, options),
+    methods,
+  }) as never;
+}
+
+/** R² by output, then its mean. Constant targets that are met give 1, others 0, as in scikit-learn. */
+function explainedShare(predicted: Tensor, targets: Tensor): Tensor {
+  const rest = targets.sub(predicted).square().sum({ axis: 0 });
+  const total = targets
+    .sub(targets.mean({ axis: 0, keepDims: true }))
+    .square()
+    .sum({ axis: 0 });
+  const isConstant = total.equal(0);
+  const share = rest
+    .div(where(isConstant, 1, total))
+    .neg()
+    .add(1);
+  return where(isConstant, rest.equal(0).cast(share.dtype), share).mean() as Tensor;
+}
+
+// ---------------------------------------------------------------------------------------------- classification
+
+const labelTargets: TargetReader<Labels> = {
+  areLabels: true,
+  async read(operation, targets, x, { classes }) {
+    const { codes, classes: found } = await codesBeside(operation, targets, x, classes);
+    return { y: codes, classes: found };
+  },
+  trace(operation, targets, x, { classes }) {
+    if (isTensor(targets) && classes) return { y: codesOfTensor(operation, targets, x, classes).codes, classes };
+    throw new ArgumentError(
+      `${operation}: give the labels as a tensor, and the classes: fitTensors(x, y, { classes: [0, 1] }).`,
+    );
+  },
+};
+
+/** Methods of every classification. */
+export interface ClassificationMethods<L, O> extends Methods {
+  /** The likeliest class of each sample: its label where labels are numbers or booleans, else its position in `classes`. */
+  predict(model: Fitted<L, O>, samples: Samples): Tensor;
+  /** The likeliest class of each sample as a label. */
+  predictLabels(model: Fitted<L, O>, samples: Samples): Promise<Label[]>;
+  /** The share of samples whose class is predicted. */
+  score(model: Fitted<L, O>, samples: Samples, targets: Labels): Promise<number>;
+}
+
+/** Estimators that predict labels. `scores` gives [samples, classes]; the largest wins, the first of equals. */
+export function classifier<L, O extends object, M extends Methods = None>(
+  definition: Common<O, M> & {
+    learn(data: ClassificationData, options: O): Learning<L>;
+    scores(learned: L, x: Tensor, options: O): Tensor;
+  },
+): EstimatorMaker<Labels, L, O, ClassificationMethods<L, O> & M> {
+  const places = (model: Fitted<L, O>, method: string, samples: Samples): Tensor => {
+    const x = samplesFor(model as Fitted<unknown, object>, method, samples);
+    return definition.scores(model.learned, x, model.options).argmax({ axis: 1 }).cast("i32") as Tensor;
+  };
+  const methods = {
+    predict(model: Fitted<L, O>, samples: Samples): Tensor {
+      const found = places(model, "predict", samples);
+      const classes = model.classes as readonly Label[];
+      if (typeof classes[0] === "string") return found;
+      const dtype = typeof classes[0] === "boolean" ? "bool" : "i32";
+      return tensor(classes.map(Number), { device: found.device, dtype: "i32" }).take(found).cast(dtype) as Tensor;
+    },
+    async predictLabels(model: Fitted<L, O>, samples: Samples): Promise<Label[]> {
+      const found = (await places(model, "predictLabels", samples).data()) as ArrayLike<number>;
+      return Array.from(found, (place) => (model.classes as readonly Label[])[place] as Label);
+    },
+    async score(model: Fitted<L, O>, samples: Samples, targets: Labels): Promise<number> {
+      const found = places(model, "score", samples);
+      const { codes } = await codesBeside(
+        `${definition.kind}.score`,
+        targets,
+        found.expandDims(1),
+        model.classes ?? undefined,
+      );
+      return Number(await found.equal(codes).cast("f32").mean().item());
+    },
+    ...definition.methods,
+  };
+  const learn = (data: Data, options: O) =>
+    definition.learn({ ...data, classes: data.facts.classes?.length ?? 0 } as ClassificationData, options);
+  return estimator({ ...definition, targets: labelTargets, learn, methods }) as never;
+}
+
+// ---------------------------------------------------------------------------------------------- without targets
+
+/** Targets of kinds that take none: left out, or given by a pipeline and not looked at. */
+// biome-ignore lint/suspicious/noConfusingVoidType: an argument of this type may be left out
+export type Ignored = void | Numbers | Labels;
+
+const noTargets: TargetReader<Ignored> = {
+  areLabels: false,
+  read: async () => ({ y: null, classes: null }),
+  trace: () => ({ y: null, classes: null }),
+};
+
+/** Methods of every transformer. */
+export interface TransformMethods<L, O> extends Methods {
+  /** The samples in their new columns. */
+  transform(model: Fitted<L, O>, samples: Samples): Tensor;
+}
+
+/** Estimators that change samples: scalers, encoders, projections. */
+export function transformer<L, O extends object, M extends Methods = None>(
+  definition: Common<O, M> & {
+    learn(data: Data, options: O): Learning<L>;
+    transform(learned: L, x: Tensor, options: O): Tensor;
+  },
+): EstimatorMaker<Ignored, L, O, TransformMethods<L, O> & M> {
+  const methods = {
+    transform: (model: Fitted<L, O>, samples: Samples): Tensor =>
+      definition.transform(
+        model.learned,
+        samplesFor(model as Fitted<unknown, object>, "transform", samples),
+        model.options,
+      ),
+    ...definition.methods,
+  };
+  return estimator({ ...definition, targets: noTargets, methods }) as never;
+}

@@ -1,0 +1,83 @@
+/** Cross-validation: an estimator fitted to parts of the samples and scored on the rest. */
+import { checkOptions } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
+import { isTensor, type Tensor } from "../../tensor/index.js";
+import type { AnyEstimator } from "../compose/pipeline.js";
+import { countOf, samplesAt, targetsAt } from "../core/rows.js";
+import type { Samples } from "../core/samples.js";
+import type { Label, Labels } from "../core/targets.js";
+import { kFold, listedLabels, type Split, type Splitter, stratifiedKFold } from "./splits.js";
+
+/** A score of a fitted model on samples; more is better. */
+// biome-ignore lint/suspicious/noExplicitAny: a model of any kind
+export type Scorer = (model: any, samples: Samples, targets: any) => number | Tensor | Promise<number | Tensor>;
+
+/** Options of `crossValidate`. */
+export interface CrossValidateOptions {
+  /** The rule of splitting, or a number of folds: 5 unless told, stratified for labels. */
+  readonly splits?: Splitter | number;
+  /** Scores by name; the estimator's own `score` unless told. */
+  readonly scores?: Readonly<Record<string, Scorer>>;
+  /** A group for each sample, for rules that keep groups whole. */
+  readonly groups?: readonly Label[];
+  readonly signal?: AbortSignal;
+}
+
+/** Scores of a cross-validation, by name, one for each split. */
+export interface CrossValidated {
+  readonly scores: Readonly<Record<string, readonly number[]>>;
+  /** Milliseconds of each fit and of each scoring. */
+  readonly fitMilliseconds: readonly number[];
+  readonly scoreMilliseconds: readonly number[];
+  readonly splits: readonly Split[];
+}
+
+const ownScore: Scorer = (model, samples, targets) => {
+  if (typeof model.score === "function") return model.score(samples, targets);
+  throw new ArgumentError(
+    `crossValidate: ${model.kind} has no score of its own; give one: { scores: { name: (model, x, y) => … } }.`,
+  );
+};
+
+/** Fits and scores an estimator on every split. */
+export async function crossValidate<Y>(
+  estimator: AnyEstimator,
+  samples: Samples,
+  targets: Y,
+  options: CrossValidateOptions = {},
+): Promise<CrossValidated> {
+  checkOptions("crossValidate", options, { splits: "any", scores: "any", groups: "any", signal: "signal" });
+  const { scores = { score: ownScore }, signal } = options;
+  const splits = await splitsFor(estimator, samples, targets, options);
+  const found: Record<string, number[]> = Object.fromEntries(Object.keys(scores).map((name) => [name, []]));
+  const [fitMilliseconds, scoreMilliseconds]: [number[], number[]] = [[], []];
+  for (const { train, test } of splits) {
+    signal?.throwIfAborted();
+    const began = performance.now();
+    const model = await estimator.fit(samplesAt(samples, train), targetsAt(targets, train), { signal });
+    const fitted = performance.now();
+    const [x, y] = [samplesAt(samples, test), targetsAt(targets, test)];
+    for (const [name, score] of Object.entries(scores))
+      (found[name] as number[]).push(await numberOf(score(model, x, y)));
+    fitMilliseconds.push(fitted - began);
+    scoreMilliseconds.push(performance.now() - fitted);
+  }
+  return { scores: found, fitMilliseconds, scoreMilliseconds, splits };
+}
+
+async function numberOf(score: number | Tensor | Promise<number | Tensor>): Promise<number> {
+  const value = await score;
+  return isTensor(value) ? Number(await value.item()) : value;
+}
+
+/** The splits of the options. Labels are stratified unless told, as scikit-learn does for classifications. */
+async function splitsFor<Y>(
+  estimator: AnyEstimator,
+  samples: Samples,
+  targets: Y,
+  { splits = 5, groups }: CrossValidateOptions,
+): Promise<Split[]> {
+  const labels = estimator.predictsLabels ? await listedLabels(targets as Labels) : undefined;
+  const rule = typeof splits === "number" ? (labels ? stratifiedKFold(splits) : kFold(splits)) : splits;
+  return rule.split({ samples: countOf(samples), labels: labels ?? (await listedLabels(targets as Labels)), groups });
+}

@@ -1,0 +1,53 @@
+/** Cross-validation against scikit-learn's scores. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Tensor } from "../../../src/index.js";
+import {
+  crossValidate,
+  gaussianNaiveBayes,
+  kFold,
+  pipeline,
+  ridge,
+  type Samples,
+  standardScaler,
+} from "../../../src/learn/index.js";
+import { learnCases, of } from "../../support/learn-cases.js";
+import { describeOnTensorDevices } from "../../support/tensors.js";
+
+describeOnTensorDevices("cross-validation", () => {
+  test("a pipeline has scikit-learn's scores: nothing of the tested samples is in its steps", async () => {
+    const { x, y, alpha, scores } = learnCases().pipelines;
+    const found = await crossValidate(pipeline(standardScaler(), ridge({ alpha })), of(x, "f32"), of(y, "f32"));
+    const off = found.scores.score!.map((score, k) => Math.abs(score - scores[k]!));
+    assert.ok(Math.max(...off) < 1e-4, `off by ${off}`);
+    assert.equal(found.fitMilliseconds.length, 5);
+  });
+});
+
+test("arrays are split as tensors are, by any rule, with scores of one's own", async () => {
+  const { x, y } = learnCases().pipelines;
+  const worst = async (model: { predict(x: unknown): Tensor }, a: Samples, b: number[]) => {
+    const found = (await model.predict(a).data()) as Float32Array;
+    return -Math.max(...found.map((value, i) => Math.abs(value - b[i]!)));
+  };
+  const { scores } = await crossValidate(ridge(), x, [...y], { splits: kFold(3, { seed: 1 }), scores: { worst } });
+  assert.equal(scores.worst!.length, 3);
+  assert.ok(scores.worst!.every((score) => score < 0 && score > -300));
+});
+
+test("labels are stratified unless told", async () => {
+  // In order of class: folds in order would leave a class out of each fit, which then cannot score.
+  const { x, y } = learnCases().bayeses[0]!;
+  const { scores, splits } = await crossValidate(gaussianNaiveBayes(), x, [...y], { splits: 3 });
+  for (const { test } of splits) assert.equal(new Set([...test].map((i) => y[i])).size, 3);
+  assert.ok(scores.score!.every((score) => score > 0.8));
+});
+
+test("an estimator without a score of its own needs one", async () => {
+  await assert.rejects(
+    crossValidate(standardScaler(), [[1], [2], [3], [4], [5]], undefined),
+    /has no score of its own/,
+  );
+  const signal = AbortSignal.abort(new Error("enough"));
+  await assert.rejects(crossValidate(ridge(), [[1], [2], [3], [4], [5]], [1, 2, 3, 4, 5], { signal }), /enough/);
+});
