@@ -13,6 +13,7 @@ import { smallEighRoutine } from "./linalg/eigen/small-eigh.js";
 import { triangularVectorsRoutine } from "./linalg/eigen/triangular-vectors.js";
 import { tridiagonalRoutine } from "./linalg/eigen/tridiagonal.js";
 import { luRoutine } from "./linalg/lu/lu.js";
+import { luSubstitutionRoutine } from "./linalg/lu/lu-substitution.js";
 import { compactWyRoutine } from "./linalg/qr/compact-wy.js";
 import { householderRoutine } from "./linalg/qr/householder.js";
 import { steppedQrRoutine } from "./linalg/qr/stepped-qr.js";
@@ -38,6 +39,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   dft: dftRoutine,
   join: joinRoutine,
   lu: luRoutine,
+  luSubstitution: luSubstitutionRoutine,
   rankOne: rankOneRoutine,
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,

@@ -61,6 +61,10 @@ const nodes: Record<string, Node> = {
   ),
   "a factor of Cholesky": apply(cholesky, [leaf([2, 9, 9], "f32")]),
   "LU factors": luNodes(g, leaf([2, 9, 7], "f32"))[0].inputs[0]!,
+  "equations with small LU factors": apply(
+    { name: "luSubstitution", kind: "routine", infer: ([, { shape, dtype }]) => ({ shape, dtype }) } as Primitive,
+    [leaf([2, 5, 5], "f32"), leaf([2, 5, 3], "f32"), leaf([2, 5], "i32")],
+  ),
   "a triangular system": apply(solveLower, [leaf([2, 9, 9], "f64"), leaf([2, 9, 3], "f64")], { isUnit: false }),
   "a search": apply(searchSorted, [leaf([30], "u32"), leaf([4, 5], "u32")], { side: "left" }),
 };

@@ -119,6 +119,17 @@ function inverseOrder(g: GraphOps, order: Node): Node {
   return g.reshape(inverse, order.shape);
 }
 
+/** Matrices of so many rows are solved with in one kernel. */
+const FEW_ROWS = 8;
+
+/** X with L·U·X = B, for the factors, B [.., n, k] and the order of its rows: a part of `luSolve`, which has the derivatives. */
+const luSubstitution: RoutinePrimitive = {
+  name: "luSubstitution",
+  kind: "routine",
+  takesComplex: true,
+  infer: ([, { shape, dtype }]) => ({ shape, dtype }),
+};
+
 /**
  * X with A·X = B, or Aᵀ·X = B, by the factors and the order of rows of `lu`. Inputs: a, b [.., n, k], the factors and the
  * order. The solution follows from b and the factors; a is there for its derivative, so that none goes through the
@@ -133,6 +144,8 @@ export const luSolve: CompositePrimitive = {
     return { shape: b.shape, dtype: b.dtype };
   },
   expand: (g, { params }, [, b, factors, order]) => {
+    const n = factors.shape.at(-1) as number;
+    if (n > 0 && n <= FEW_ROWS && !params.isTransposed) return g.move(luSubstitution, [factors, b, order], {});
     const upper = g.transposed(factors);
     if (params.isTransposed) {
       const inner = g.solveLowerTransposed(factors, g.solveLower(upper, b, false), true);

@@ -3,7 +3,7 @@
  * two kernels. The first, a workgroup to a matrix, finds the column as the reflections before it leave it, and its own
  * reflection. The second (tridiagonal-product.ts) changes the whole matrix by the reflection before, and multiplies it by the
  * new vector on the way: each element is read and written once for a column. The same kernels serve all columns: they read the
- * number of the column from memory, where the kernel before wrote it.
+ * number of the column from memory, where the kernel before wrote it. On a GPU one kernel does the last columns (tridiagonal-end.ts).
  */
 import { productOf } from "../../../../core/shape.js";
 import type { ElementSettings } from "../../../elements/elements.js";
@@ -14,6 +14,7 @@ import type { Routine, RoutineBuffer, RoutineStep } from "../../../target/routin
 import { Field, kindOf, type Num, type NumberKind, shapeOf } from "../field.js";
 import { reflectionOf } from "../reflection.js";
 import { arrayWorkspace, eachByLane, overLanes, type Workspace } from "../workspace.js";
+import { endKernel, endRows } from "./tridiagonal-end.js";
 import { BLOCK, productKernel, type TridiagonalSize } from "./tridiagonal-product.js";
 
 /**
@@ -49,7 +50,8 @@ export const tridiagonalRoutine: Routine = (node, profile, settings) => {
       formula: ([from, to, vector, number]) => `${to} = ${from}, with zeros beyond; ${vector} = 0; ${number} = 0`,
     },
   ];
-  for (let j = 0; j < n; j++) {
+  const end = endRows(n, kind, profile);
+  for (let j = 0; j < n - end; j++) {
     steps.push({
       kernel: find,
       buffers: [a(j), y, v(j), v(j + 1), w, count(j), count(j + 1), ...[0, 1, 2, 3].map(result)],
@@ -61,6 +63,13 @@ export const tridiagonalRoutine: Routine = (node, profile, settings) => {
       buffers: [a(j), a(j + 1), v(j), v(j + 1), w, count(j + 1), y],
       formula: ([from, to, before, now, beside, , product]) =>
         `${to} = ${from} - ${before} ${beside}ᴴ - ${beside} ${before}ᴴ; ${product} = ${to} · ${now}`,
+    });
+  }
+  if (end > 0) {
+    steps.push({
+      kernel: endKernel(size, end, kind, profile, settings),
+      buffers: [a(n - end), y, v(n - end), ...[0, 1, 2, 3].map(result)],
+      formula: ([from]) => `the reflections of the last ${end} columns of ${from}`,
     });
   }
   return { temporaries: [matrix, matrix, line, line, counter, counter, line, line], steps };

@@ -59,6 +59,15 @@ test("more rows than lanes take at once", () => {
   check(KINDS.f64, [hermitian(18, KINDS.f64, 4)], gpuOf(32));
 });
 
+test("one kernel does the last columns, behind those of two kernels each", () => {
+  for (const kind of [KINDS.f64, KINDS.c128]) {
+    const profile = gpuOf(32, kind.isComplex ? 8000 : 4000);
+    const plan = tridiagonalRoutine(routineNode("tridiagonal", kind, [[2, 19, 19]]), profile, settings);
+    assert.equal(plan.steps.length, 1 + 2 * 3 + 1);
+    check(kind, [hermitian(19, kind, 6), hermitian(19, kind, 7)], profile);
+  }
+});
+
 test("matrices that are diagonal, or tridiagonal, already", () => {
   for (const profile of [PROFILES["a CPU"]!, gpuOf(32)]) {
     const banded = hermitian(5, KINDS.f64, 5).map((row, i) => row.map((x, j): C => (Math.abs(i - j) > 1 ? [0, 0] : x)));
