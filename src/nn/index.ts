@@ -1,6 +1,7 @@
 /** Neural networks: `import { dense, sequential } from "pumice/nn"`. */
 
 export * as activations from "./activations/index.js";
+export { auxiliaryLoss } from "./core/auxiliary-loss.js";
 export { type BlockRun, block, type Part, type PartsOf } from "./core/block.js";
 export { diagram } from "./core/diagram.js";
 export type { Initializer, ParameterInfo } from "./core/initializer.js";
@@ -88,7 +89,7 @@ export {
 export { attend, type EmbeddingOptions, embedding } from "./layers/embedding.js";
 export { type FeedForwardActivation, type FeedForwardOptions, feedForward } from "./layers/feed-forward.js";
 export { type LoraOptions, lora, type Merged, mergeLora } from "./layers/lora.js";
-export { auxiliaryLoss, type MixtureOfExpertsOptions, mixtureOfExperts } from "./layers/mixture-of-experts.js";
+export { type MixtureOfExpertsOptions, mixtureOfExperts } from "./layers/mixture-of-experts.js";
 export { type MultiHeadAttentionOptions, multiHeadAttention } from "./layers/multi-head-attention.js";
 export {
   type BatchNormOptions,

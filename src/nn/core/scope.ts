@@ -9,6 +9,7 @@ import { formatShape, type Shape, sizeOf } from "../../core/shape.js";
 import { foldIn, type Key } from "../../random/index.js";
 import { type Tensor, zeros } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
+import { LOSSES } from "./auxiliary-loss.js";
 import type { Initializer } from "./initializer.js";
 import { type Policy, toDType } from "./policy.js";
 import { findAt, type GrowingTree, isSubtree, pathText, putAt, type VariableTree } from "./variables.js";
@@ -120,16 +121,17 @@ export class Scope {
   }
 
   /**
-   * Keeps a loss of the layer's own among the state, for training to add to its loss. Gradients go through it; the losses of several calls in
-   * one run add up. In an initialising run it is 0.
+   * Keeps a loss of the layer's own, a scalar, among the state, for training to add to its loss (auxiliary-loss.ts). Gradients go through it; the
+   * losses of several calls in one run add up. In an initialising run it is 0.
    */
   setLoss(name: string, value: Tensor): void {
+    const losses = this.inside(LOSSES, LOSSES);
     if (this.isInitializing) {
-      this.state(name, [], (key, shape) => zeros(shape, { device: key.device }));
+      losses.state(name, [], (key, shape) => zeros(shape, { dtype: value.dtype, device: key.device }));
       return;
     }
-    const earlier = this.find(this.run.newState, name);
-    putAt(this.run.newState, this.path, name, earlier ? earlier.add(value) : value);
+    const earlier = losses.find(this.run.newState, name);
+    putAt(this.run.newState, losses.path, name, earlier ? earlier.add(value) : value);
   }
 
   /** A key of this layer's own, another one for every call. */

@@ -91,13 +91,26 @@ export function remembered(scope: Scope, place: Place, keys: Tensor, values: Ten
   }
   const together = (name: string, now: Tensor): Tensor => {
     const shape = [...now.shape.slice(0, -2), capacity, now.shape[now.rank - 1] as number];
-    const next = cache.state(name, shape, emptyOf(now.dtype)).set("...", place.positions, ":", now);
-    keep(cache, name, next as Tensor);
-    return next as Tensor;
+    const next = withNew(cache.state(name, shape, emptyOf(now.dtype)), now, place.positions);
+    keep(cache, name, next);
+    return next;
   };
   const fits = place.length.lessEqual(capacity);
   const checked = (result: Tensor): Tensor => where(fits, result, Number.NaN).cast(result.dtype) as Tensor;
   return { ...place, keys: together("keys", keys), values: together("values", values), checked };
+}
+
+/**
+ * The cache [..., capacity, size] with new tokens at their positions, which follow one another. Each place looks for its token: one kernel, where
+ * writing at positions would take several.
+ */
+function withNew(old: Tensor, now: Tensor, positions: Tensor): Tensor {
+  const [capacity, tokens] = [old.shape[old.rank - 2], now.shape[now.rank - 2]] as [number, number];
+  if (tokens === 0) return old;
+  const token = arange(capacity, { dtype: "i32", device: old.device }).sub(positions.at(0));
+  const isNew = token.greaterEqual(0).logicalAnd(token.less(tokens)).expandDims(1);
+  const found = tokens === 1 ? now : now.take(token.clip(0, tokens - 1), { axis: now.rank - 2 });
+  return where(isNew, found, old) as Tensor;
 }
 
 /** The scope of a layer's cache, if the run has one or makes one. */

@@ -8,12 +8,11 @@ import { isFloat } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { arange, concat, isTensor, type Tensor, where, zeros as zerosOf } from "../../tensor/index.js";
+import { arange, concat, type Tensor, where, zeros as zerosOf } from "../../tensor/index.js";
 import { logSumExp, softmax } from "../activations/rows.js";
 import type { Initializer } from "../core/initializer.js";
 import { type Layer, layer } from "../core/layer.js";
 import type { Scope } from "../core/scope.js";
-import { isSubtree, type VariableTree } from "../core/variables.js";
 import { zeros } from "../initializers/constants.js";
 import { glorotUniform } from "../initializers/random.js";
 import { activationOf, type FeedForwardActivation } from "./feed-forward.js";
@@ -45,11 +44,9 @@ const KINDS: OptionKinds<MixtureOfExpertsOptions> = {
   useBias: "flag", weights: "function",
 };
 
-const LOSSES = ["balanceLoss", "routerLoss"];
-
 /**
  * Experts that each token [..., features] is routed to: `mixtureOfExperts(8, { hidden: 2048, top: 2 })`. A run that trains leaves two losses in
- * the state, already multiplied by their factors: `auxiliaryLoss(state)` is their sum.
+ * the state, already multiplied by their factors: `auxiliaryLoss(state)` is their sum, which `train` adds to its loss.
  */
 export function mixtureOfExperts(experts: number, options: MixtureOfExpertsOptions): Layer {
   const name = "mixtureOfExperts";
@@ -78,21 +75,6 @@ export function mixtureOfExperts(experts: number, options: MixtureOfExpertsOptio
   });
 }
 
-/** The sum of the losses that mixtures of experts left in the state of a run that trains; gradients go through it. */
-export function auxiliaryLoss(state: VariableTree): Tensor {
-  const found = lossesIn(state);
-  if (found.length > 0) return found.reduce((sum, each) => sum.add(each));
-  throw new ArgumentError(
-    "auxiliaryLoss: the state has no losses of experts; give the state that applyWithState returned.",
-  );
-}
-
-const lossesIn = (state: VariableTree): Tensor[] =>
-  Object.entries(state).flatMap(([name, value]) => {
-    if (isSubtree(value)) return lossesIn(value);
-    return LOSSES.includes(name) && isTensor(value) ? [value] : [];
-  });
-
 /** The experts of each token. */
 interface Routes {
   /** [tokens, top], best first. */
@@ -118,8 +100,8 @@ function routesOf(scope: Scope, x: Tensor, count: number, top: number, options: 
       .mul(shares.mean({ axis: 0 }))
       .sum()
       .mul(count * balance);
-    scope.setLoss("balanceLoss", balanced as Tensor);
-    scope.setLoss("routerLoss", logSumExp(scores).square().mean().mul(routerZ) as Tensor);
+    scope.setLoss("balance", balanced as Tensor);
+    scope.setLoss("routerZ", logSumExp(scores).square().mean().mul(routerZ) as Tensor);
   }
   const own = normalize ? values.div(values.sum({ axis: -1, keepDims: true })) : values;
   return { experts: indices as Tensor, shares: own as Tensor, count };

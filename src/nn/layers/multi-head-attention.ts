@@ -44,16 +44,18 @@ export interface MultiHeadAttentionOptions {
   readonly scale?: number;
   /** The share of attention weights that is dropped while training; 0. The weights are in memory then. */
   readonly dropout?: number;
+  /** Queries, keys and values are one product, the part `projection`, which is faster; only without a memory; false. */
+  readonly fused?: boolean;
   /** Whether the products add vectors; true. */
   readonly useBias?: boolean;
-  /** First values of all four matrices. */
+  /** First values of all matrices. */
   readonly weights?: Initializer;
 }
 
 // biome-ignore format: a row for each kind
 const KINDS: OptionKinds<MultiHeadAttentionOptions> = {
   headSize: "number", keyValueHeads: "number", outputs: "number", causal: "flag", window: "numbers", rotary: "any", alibi: "flag",
-  queryKeyNorm: "flag", softcap: "number", scale: "number", dropout: "number", useBias: "flag", weights: "function",
+  queryKeyNorm: "flag", softcap: "number", scale: "number", dropout: "number", fused: "flag", useBias: "flag", weights: "function",
 };
 
 /**
@@ -71,10 +73,13 @@ export function multiHeadAttention(heads: number, options: MultiHeadAttentionOpt
   const { useBias = true, weights, queryKeyNorm = false } = options;
   const product = (units: number) => dense(units, { useBias, ...(weights && { weights }) }) as unknown as AnyLayer;
   const norm = () => rmsNorm() as unknown as AnyLayer;
-  const parts = {
+  const apart = () => ({
     query: product(heads * size),
     key: product(keyValueHeads * size),
     value: product(keyValueHeads * size),
+  });
+  const parts = {
+    ...(options.fused ? { projection: product((heads + 2 * keyValueHeads) * size) } : apart()),
     ...(queryKeyNorm && { queryNorm: norm(), keyNorm: norm() }),
     output: product(outputs),
   };
@@ -128,15 +133,10 @@ function run(
     const own = parts[name] as unknown as Layer;
     return own.call(scope.inside(name, own.kind), x);
   };
-  const { headSize, keyValueHeads = heads, queryKeyNorm = false } = options;
-  const apart = (name: string, x: Tensor, count: number): Tensor =>
-    part(name, x)
-      .reshape([...x.shape.slice(0, -1), count, headSize])
-      .moveAxis(-2, -3);
+  const { headSize, queryKeyNorm = false } = options;
   const normed = (name: string, x: Tensor): Tensor => (queryKeyNorm ? part(name, x) : x);
-  const q = normed("queryNorm", apart("query", input.query, heads));
-  const k = normed("keyNorm", apart("key", input.key, keyValueHeads));
-  const v = apart("value", input.value, keyValueHeads);
+  const products = projections(input, part, heads, options);
+  const [q, k, v] = [normed("queryNorm", products.q), normed("keyNorm", products.k), products.v];
   const tokens = input.query.shape[input.query.rank - 2] as number;
   const place = input.isSelf ? placeOf(scope, tokens, q.device) : { positions: counted(tokens, q), length: null };
   const keyPlaces = input.isSelf ? place.positions : counted(k.shape[k.rank - 2] as number, k);
@@ -154,6 +154,28 @@ function run(
   const together = mixed.moveAxis(-3, -2).reshape([...input.query.shape.slice(0, -1), heads * headSize]);
   const result = part("output", together);
   return cache ? cache.checked(result) : result;
+}
+
+/** Queries, keys and values by head, [batch, heads, tokens, headSize]. */
+function projections(
+  { query, key, value, isSelf }: ReturnType<typeof attentionInput>,
+  part: (name: string, x: Tensor) => Tensor,
+  heads: number,
+  { headSize, keyValueHeads = heads, fused = false }: MultiHeadAttentionOptions,
+): { readonly q: Tensor; readonly k: Tensor; readonly v: Tensor } {
+  const apart = (x: Tensor, count: number): Tensor =>
+    x.reshape([...x.shape.slice(0, -1), count, headSize]).moveAxis(-2, -3);
+  const counts = [heads, keyValueHeads, keyValueHeads];
+  if (fused && !isSelf) {
+    throw new ArgumentError(
+      "multiHeadAttention: with { fused: true } tokens look at each other only; leave it out to give a memory or keys.",
+    );
+  }
+  const all = fused
+    ? part("projection", query).split({ sizes: counts.map((count) => count * headSize) }, { axis: -1 })
+    : [part("query", query), part("key", key), part("value", value)];
+  const [q, k, v] = all.map((x, i) => apart(x, counts[i] as number)) as [Tensor, Tensor, Tensor];
+  return { q, k, v };
 }
 
 const counted = (count: number, like: Tensor): Tensor => arange(count, { dtype: "i32", device: like.device }) as Tensor;

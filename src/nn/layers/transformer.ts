@@ -3,6 +3,7 @@
  * them (Xiong et al. 2020) or after the sum. Decoders look at a memory, too. Every part is a layer that can be replaced by its path.
  */
 import { checkChoice, checkOptions, checkWhole, type OptionKinds } from "../../core/arguments.js";
+import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
@@ -37,6 +38,8 @@ export interface EncoderBlockOptions extends Omit<MultiHeadAttentionOptions, "he
   readonly dropout?: number;
   /** The share of attention weights that is dropped while training; 0. The weights are in memory then. */
   readonly attentionDropout?: number;
+  /** The dtype of attention and the feed-forward part, while the sum stays in the input's: "bf16" is mixed precision; as the sum unless told. */
+  readonly products?: DType;
   readonly experts?: BlockExperts;
 }
 
@@ -80,6 +83,7 @@ const ATTENTION = [
   "softcap",
   "scale",
   "keyValueHeads",
+  "fused",
   "useBias",
   "weights",
 ] as const;
@@ -87,7 +91,7 @@ const ATTENTION = [
 // biome-ignore format: a row for each kind
 const ENCODER: OptionKinds<EncoderBlockOptions> = {
   heads: "number", headSize: "number", hidden: "number", activation: "text", norm: "text", eps: "number", preNorm: "flag", dropout: "number",
-  attentionDropout: "number", experts: "any", keyValueHeads: "number", causal: "flag", window: "numbers", rotary: "any", alibi: "flag",
+  attentionDropout: "number", products: "dtype", fused: "flag", experts: "any", keyValueHeads: "number", causal: "flag", window: "numbers", rotary: "any", alibi: "flag",
   queryKeyNorm: "flag", softcap: "number", scale: "number", useBias: "flag", weights: "function",
 };
 const DECODER: OptionKinds<DecoderBlockOptions> = { ...ENCODER, cross: "flag" };
@@ -130,15 +134,17 @@ function blockOf(name: string, features: number, options: EncoderBlockOptions, k
   checkWhole(name, "the number of features", features, 1);
   const { dropout = 0, experts } = options;
   checkRate(name, dropout);
-  const overMemory = { causal: undefined, window: undefined, rotary: undefined, alibi: undefined };
+  const overMemory = { causal: undefined, window: undefined, rotary: undefined, alibi: undefined, fused: undefined };
+  const narrow = (part: AnyLayer): AnyLayer =>
+    options.products ? (part.withDTypes({ compute: options.products }) as unknown as AnyLayer) : part;
   const attend = (changes: Partial<EncoderBlockOptions>) => attentionOf(name, features, { ...options, ...changes });
   const norm = () => normOf(name, options);
   const parts: Record<string, AnyLayer> = {
     attentionNorm: norm(),
-    attention: attend({ causal: kind.causal }),
-    ...(kind.cross && { crossAttentionNorm: norm(), crossAttention: attend(overMemory) }),
+    attention: narrow(attend({ causal: kind.causal })),
+    ...(kind.cross && { crossAttentionNorm: norm(), crossAttention: narrow(attend(overMemory)) }),
     feedForwardNorm: norm(),
-    feedForward: experts ? expertsOf(features, options, experts) : forwardOf(features, options),
+    feedForward: narrow(experts ? expertsOf(features, options, experts) : forwardOf(features, options)),
   };
   return new Layer(blockDefinition(name, features, options, parts));
 }
@@ -200,7 +206,7 @@ const blockDefinition = (
       const [part, norm] = [parts[name], parts[`${name}Norm`]] as unknown as [Layer<unknown>, Layer];
       const normed = (y: Tensor) => norm.call(scope.inside(`${name}Norm`, norm.kind), y);
       const result = f(part, scope.inside(name, part.kind), preNorm ? normed(sum) : sum);
-      const next = sum.add(dropped(scope, result, dropout, result.shape));
+      const next = sum.add(dropped(scope, result, dropout, result.shape)) as Tensor;
       return preNorm ? next : normed(next);
     };
     const attended = plus(x, "attention", (part, own, y) => part.call(own, given({ x: y, mask, bias })));

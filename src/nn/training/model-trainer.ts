@@ -10,6 +10,7 @@ import type { Key } from "../../random/index.js";
 import { isTensor, type Tensor, where } from "../../tensor/index.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { leaves, map } from "../../transforms/tree.js";
+import { auxiliaryLossIfAny } from "../core/auxiliary-loss.js";
 import type { InputSpec } from "../core/input-spec.js";
 import type { AnyLayer, Layer } from "../core/layer.js";
 import { rematerialize } from "../core/rematerialize.js";
@@ -89,8 +90,11 @@ function steppedOn<In>(
   const isScaled = "scaleLoss" in optimizer;
   const objective = (params: VariableTree): [Tensor, { state: VariableTree; metrics: StepMetrics }] => {
     const [predictions, state] = model.applyWithState(params, batch.x, { training: true, key, state: carry.state });
-    const { loss: value, parts } = loss(predictions, batch);
-    const reported = { loss: value, ...parts, ...metrics(predictions, batch.y) };
+    const { loss: found, parts } = loss(predictions, batch);
+    // Losses of layers, such as the balance of experts, are trained and reported with the loss, and by themselves.
+    const auxiliary = auxiliaryLossIfAny(state);
+    const value = auxiliary ? (found.add(auxiliary) as Tensor) : found;
+    const reported = { loss: value, ...parts, ...(auxiliary && { auxiliary }), ...metrics(predictions, batch.y) };
     return [isScaled ? optimizer.scaleLoss(value, carry.optimizer) : value, { state, metrics: reported }];
   };
   const [[, after], gradients] = valueAndGrad(objective, { aux: true })(carry.params);

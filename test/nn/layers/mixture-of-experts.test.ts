@@ -101,11 +101,12 @@ describeOnTensorDevices("mixtureOfExperts", (device) => {
       ) as VariableTree;
       const [y, state] = model.applyWithState(params, x, { state: made.state, training: true });
       const wanted = await loop(params, x, options);
+      const losses = state.losses as VariableTree;
       if (options.capacityFactor !== undefined && options.capacityFactor <= 1)
         assert.ok(wanted.dropped > 0, "some are dropped");
       assertNear(numbersOf(y), wanted.output, 2e-5, "output");
       assertNear(
-        [numbersOf(state.balanceLoss as Tensor)[0]!, numbersOf(state.routerLoss as Tensor)[0]!],
+        [numbersOf(losses.balance as Tensor)[0]!, numbersOf(losses.routerZ as Tensor)[0]!],
         wanted.losses,
         1e-5,
         "losses",
@@ -169,5 +170,5 @@ test("wrong arguments are refused by name", () => {
   assert.throws(() => mixtureOfExperts(2, { hidden: 2, activation: "x" as "relu" }), {
     message: /the option activation is "x"/,
   });
-  assert.throws(() => auxiliaryLoss({}), { message: /auxiliaryLoss: the state has no losses/ });
+  assert.throws(() => auxiliaryLoss({}), { message: /auxiliaryLoss: the state has no losses of layers/ });
 });

@@ -1,7 +1,7 @@
 /** Multi-head attention: numbers against PyTorch by sequence-cases.json; shared heads, positions, windows, caps, dropout and errors here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grad, jit, random, type Tensor, tensor, tree, vmap } from "../../../src/index.js";
+import { concat, grad, jit, random, type Tensor, tensor, tree, vmap } from "../../../src/index.js";
 import {
   alibiSlopes,
   dense,
@@ -134,7 +134,7 @@ describeOnTensorDevices("multiHeadAttention", (device) => {
       random.key(0, { device }),
       x,
     );
-    assert.deepEqual(Object.keys(made), ["query", "queryNorm", "key", "keyNorm", "value", "output"]);
+    assert.deepEqual(Object.keys(made), ["query", "key", "value", "queryNorm", "keyNorm", "output"]);
   });
 
   test("a memory of other features, queries apart from keys, without a batch, jitted and vectorised", () => {
@@ -152,6 +152,25 @@ describeOnTensorDevices("multiHeadAttention", (device) => {
     );
     const each = vmap((a: Tensor, b: Tensor) => model.apply(params, { x: a, memory: b }))(x, memory);
     assertNear(numbersOf(each), wanted, 1e-6);
+  });
+
+  test("one product for queries, keys and values gives what three give", () => {
+    const options = { headSize: 3, keyValueHeads: 2, causal: true, rotary: true };
+    const three = multiHeadAttention(4, options);
+    const { params } = three.init(random.key(0, { device }), x);
+    const joined = (name: string) =>
+      concat(
+        ["query", "key", "value"].map((part) => (params[part] as VariableTree)[name] as Tensor),
+        { axis: -1 },
+      );
+    const one = multiHeadAttention(4, { ...options, fused: true });
+    const projection = { weights: joined("weights"), biases: joined("biases") };
+    assert.deepEqual(Object.keys(one.init(random.key(0, { device }), x).params), ["projection", "output"]);
+    const wanted = numbersOf(three.apply(params, x));
+    assertNear(numbersOf(one.apply({ projection, output: params.output as VariableTree }, x)), wanted, 1e-5);
+    assert.throws(() => one.init(key, { x, memory: x }), {
+      message: /with \{ fused: true \} tokens look at each other only/,
+    });
   });
 
   test("bf16 by the policy", () => {

@@ -138,6 +138,32 @@ test("summaries, jit, bf16, freezing and rewriting by path", () => {
   assert.equal(model.replace("norm", layerNorm({ eps: 1 }) as never).at("norm").options.eps, 1);
 });
 
+test("mixed precision: products in bf16, the sum in the dtype of the input", () => {
+  const options = { heads: 2, layers: 2, hidden: 8, fused: true, finalNorm: false } as const;
+  const mixed = transformerDecoder(6, { ...options, products: "bf16" });
+  const memory = random.normal(random.key(4, { device: "cpu" }), [2, 3, 6]);
+  const { params } = mixed.init(key, { x, memory });
+  assert.deepEqual(Object.keys((params.block0 as VariableTree).attention as VariableTree), ["projection", "output"]);
+  assert.equal(Object.keys((params.block0 as VariableTree).crossAttention as VariableTree)[0], "query");
+  const y = mixed.apply(params, { x, memory });
+  assert.equal(y.dtype, "f32");
+  const exact = numbersOf(transformerDecoder(6, options).apply(params, { x, memory }));
+  assertNear(numbersOf(y), exact, 0.06);
+  assert.notDeepEqual(numbersOf(y), exact);
+  const seen: string[] = [];
+  mixed.apply(
+    params,
+    { x, memory },
+    {
+      hooks: {
+        "*": (output, path) => void (path.startsWith("block0.") && seen.push(`${path} ${(output as Tensor).dtype}`)),
+      },
+    },
+  );
+  for (const each of ["block0.attention bf16", "block0.attentionNorm f32", "block0.feedForward bf16"])
+    assert.ok(seen.includes(each), each);
+});
+
 test("wrong arguments are refused by name", () => {
   assert.throws(() => encoderBlock(6, { heads: 4 }), {
     message: /encoderBlock: 6 features do not divide into 4 heads; give \{ headSize \}/,

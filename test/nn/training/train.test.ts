@@ -11,6 +11,8 @@ import {
   block,
   dense,
   dropout,
+  initializers,
+  layer,
   losses,
   optimizers,
   schedules,
@@ -219,5 +221,25 @@ describe("runs", () => {
     });
     // Errors 0 and 2 with weights 1 and 3.
     assert.ok(Math.abs(metrics.loss! - 3) < 1e-6, `${metrics.loss}`);
+  });
+
+  test("losses of layers are trained with the loss, and reported by themselves", async () => {
+    const pulled = layer("pulled", {}, (scope, input: Tensor) => {
+      const factor = scope.parameter("factor", [], initializers.ones);
+      scope.setLoss("size", factor.square());
+      return input.mul(factor);
+    });
+    const none = tensor([[0]], { device: "cpu" });
+    const { params, metrics } = await train(sequential({ pulled }), {
+      data: fixed([0, 1, 2].map(() => ({ x: none, y: none }))),
+      loss: "meanSquaredError",
+      optimizer: optimizers.sgd(0.1),
+      epochs: 1,
+    });
+    // The loss of the data is 0: each step takes a fifth of the factor away.
+    const sizes = [1, 0.64, 0.4096];
+    const mean = sizes.reduce((sum, value) => sum + value, 0) / 3;
+    assert.ok(Math.abs(numbersOf((params.pulled as VariableTree).factor as Tensor)[0]! - 0.512) < 1e-6);
+    assert.ok(Math.abs(metrics.auxiliary! - mean) < 1e-6 && Math.abs(metrics.loss! - mean) < 1e-6);
   });
 });
