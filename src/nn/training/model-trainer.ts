@@ -56,6 +56,7 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
     }),
     withRate: (carry, factor) => ({ ...carry, optimizer: withFactor(carry.optimizer, factor) }),
     explain: (carry, batch, key) => explainNonFinite(used, loss, carry, batch, key),
+    explainsBy: (path) => !path.startsWith("optimizer"),
   };
 }
 
