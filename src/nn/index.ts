@@ -173,6 +173,7 @@ export * as losses from "./losses/index.js";
 export * as metrics from "./metrics/index.js";
 export * as optimizers from "./optimizers/index.js";
 export * as schedules from "./schedules/index.js";
+export type { DataSource, WholeData } from "./training/data-source.js";
 export { type EvaluateOptions, evaluate, type PredictOptions, predict } from "./training/evaluate.js";
 export type {
   EventFilter,

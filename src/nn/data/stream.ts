@@ -6,6 +6,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { below, bitsFrom, type Seed } from "./order.js";
 
+/** Examples that come one after the other. */
 export type Stream<E> = Iterable<E> | AsyncIterable<E>;
 
 /** A source of streams: a function of the epoch, or something that can be gone through again and again. */

@@ -2,7 +2,7 @@
 import { checkOptions, checkWhole } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
-import { concat, type Tensor } from "../../tensor/index.js";
+import { arange, concat, type Tensor } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { flattenTensors, unflatten } from "../../transforms/trees.js";
 import { Layer } from "../core/layer.js";
@@ -55,7 +55,7 @@ export async function evaluate<In>(
   const carry = { params: variables.params, state: variables.state };
   let means: Means | null = null;
   let began = performance.now();
-  for await (const batch of dataOf("evaluate", options.data, options).epoch(0)) {
+  for await (const batch of dataOf("evaluate", options.data, { batchSize: options.batchSize ?? 256 }).epoch(0)) {
     means ??= startMeans(run, carry, batch);
     means = program(means, carry, batch);
     if (performance.now() - began < PIECE_MS) continue;
@@ -86,13 +86,23 @@ export function predict<In, Out>(
   if (count <= batchSize) return apply(input);
   const parts: { readonly leaves: readonly Tensor[]; readonly back: (all: readonly Tensor[]) => Out }[] = [];
   for (let start = 0; start < count; start += batchSize) {
-    const rows = leaves.map((leaf) => leaf.at(`${start}:${Math.min(count, start + batchSize)}` as const));
+    const rows = rowsFrom(leaves, start as never, Math.min(batchSize, count - start));
     const output = flattenTensors(apply(unflatten(structure, rows) as In), "predict");
     parts.push({ leaves: output.leaves, back: (all) => unflatten(output.structure, all) as Out });
   }
   const [first] = parts as [(typeof parts)[number]];
   return first.back(first.leaves.map((_, i) => concat(parts.map((part) => part.leaves[i] as Tensor))));
 }
+
+/** So many rows from `start` on: one program for all batches of a size. */
+const rowsFrom = jit(
+  (tensors: readonly Tensor[], start: Tensor, rows: number): Tensor[] => {
+    const [{ device }] = tensors as [Tensor];
+    const places = arange(rows, { dtype: "i32", device }).add(start.cast("i32"));
+    return tensors.map((each) => each.take(places, { axis: 0 }));
+  },
+  { static: 2 },
+);
 
 /** The extent of the first axis, which all tensors of the input share. */
 function exampleCount(operation: string, tensors: readonly Tensor[]): number {

@@ -35,9 +35,21 @@ interface Losses {
 }
 
 /** A batch as losses see it. */
-interface Labelled {
+interface Labelled extends Weighted {
   readonly y?: unknown;
+}
+
+/** How much each example of a batch counts: by its weight, and not at all where the mask of a filled batch is false. */
+export interface Weighted {
   readonly weights?: Tensor;
+  readonly mask?: Tensor;
+}
+
+/** The weights of a batch; undefined where all examples count alike. */
+export function weightsOf({ weights, mask }: Weighted): Tensor | undefined {
+  if (mask === undefined) return weights;
+  const real = mask.cast(weights?.dtype ?? "f32") as Tensor;
+  return weights === undefined ? real : (weights.mul(real) as Tensor);
 }
 
 /** Predictions and a batch to the loss. */
@@ -47,9 +59,10 @@ export type LossOf = (predictions: unknown, batch: Labelled) => Losses;
 export function lossOf(operation: string, choice: LossChoice): LossOf {
   const named = flatChoices(operation, choice, []);
   return (predictions, batch) => {
+    const weights = weightsOf(batch);
+    const options = weights === undefined ? {} : { weights };
     const parts: [string, Tensor][] = named.map(({ path, loss }) => {
       const [p, y] = [at(operation, "predictions", predictions, path), at(operation, "targets", batch.y, path)];
-      const options = batch.weights === undefined ? {} : { weights: batch.weights };
       return [`loss.${path.join(".")}`, checkedLoss(operation, loss(p as never, y as never, options, batch as never))];
     });
     const [[, first], ...rest] = parts as [[string, Tensor], ...[string, Tensor][]];

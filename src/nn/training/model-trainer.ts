@@ -18,7 +18,7 @@ import type { Variables, VariableTree } from "../core/variables.js";
 import { accumulate } from "../optimizers/accumulate.js";
 import { lossScale, masterWeights, type ScaledOptimizer } from "../optimizers/mixed-precision.js";
 import { applyUpdates, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
-import { type LossOf, lossOf } from "./loss-choice.js";
+import { type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
 import { type MetricsOf, metricsOf } from "./metric-choice.js";
 import type { ModelOptions } from "./model-options.js";
 import { explainNonFinite } from "./non-finite.js";
@@ -27,10 +27,9 @@ import { withFactor, withRateFactor } from "./rate-factor.js";
 import type { StepMetrics, Trainer } from "./trainer.js";
 
 /** A batch for a model: its input, what it should give, and how much each example counts. */
-export interface Example<In> {
+export interface Example<In> extends Weighted {
   readonly x: In;
   readonly y?: unknown;
-  readonly weights?: Tensor;
 }
 
 /** What is trained of a model. */
@@ -57,12 +56,13 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
     }),
     withRate: (carry, factor) => ({ ...carry, optimizer: withFactor(carry.optimizer, factor) }),
     explain: (carry, batch, key) => explainNonFinite(used, loss, carry, batch, key),
+    explainsBy: (path) => !path.startsWith("optimizer"),
   };
 }
 
 /** How much a batch counts in means: the sum of its weights, or as many examples as it has. */
 export const exampleWeight = <In>(batch: Example<In>): number | Tensor =>
-  batch.weights === undefined ? weightOf<unknown>({}, batch.x) : batch.weights.sum();
+  weightsOf(batch)?.sum() ?? weightOf<unknown>({}, batch.x);
 
 /** The loss and the metrics of a batch, without training. */
 export function evaluated<In>(

@@ -1,7 +1,7 @@
 /**
  * The step of a trainer as one compiled program, which also keeps the means of its metrics and notices a loss that is not
- * finite: from that step on it changes nothing, so that the state before it is there to be looked at, however much later the loss
- * is read. What goes from step to step is given away and updated in place.
+ * finite: from that step on it does not change what is needed to find the reason, so that it is there to be looked at, however much
+ * later the loss is read. What goes from step to step is given away and updated in place.
  */
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
@@ -38,12 +38,13 @@ export function stepProgram<C, B>(trainer: Trainer<C, B>, stops: boolean): StepP
     }
     const isGood = loss.isFinite();
     const counted = updatedMeans(means, metrics, weightOf(trainer, batch), stops ? isGood : null);
-    if (!stops) return { carry: likeBefore(carry, next, null), means: counted, bad: bad.mul(1) };
+    if (!stops) return { carry: likeBefore(carry, next, () => null), means: counted, bad: bad.mul(1) };
     const isSkipped = trainer.skips?.(carry) ?? null;
     const isFailure = isSkipped ? isGood.logicalOr(isSkipped).logicalNot() : isGood.logicalNot();
     const isKept = bad.greaterEqual(0).logicalOr(isFailure);
+    const isNeeded = (path: string) => trainer.explain !== undefined && (trainer.explainsBy?.(path) ?? true);
     const first = where(bad.less(0).logicalAnd(isFailure), index.cast("i32"), bad) as Tensor;
-    return { carry: likeBefore(carry, next, isKept), means: counted, bad: first };
+    return { carry: likeBefore(carry, next, (path) => (isNeeded(path) ? isKept : null)), means: counted, bad: first };
   };
   return jit(step, { donate: 0 }) as unknown as StepProgram<C, B>;
 }
@@ -89,8 +90,8 @@ function updatedMeans(
   );
 }
 
-/** The next carry, which must have the form of the one before; that one where `isKept` says so. */
-function likeBefore<C>(before: C, after: C, isKept: Tensor | null): C {
+/** The next carry, which must have the form of the one before; at a path, that one where `keeps` gives a true bool. */
+function likeBefore<C>(before: C, after: C, keeps: (path: string) => Tensor | null): C {
   const [old, next] = [flattenTensors(before, "train, the carry"), flattenTensors(after, "train, the next carry")];
   if (old.structure.key !== next.structure.key) {
     const paths = (tree: typeof old) => leafPaths(tree.structure).join(", ");
@@ -105,6 +106,7 @@ function likeBefore<C>(before: C, after: C, isKept: Tensor | null): C {
         `train: a step makes ${paths[i]} of the carry ${form(leaf)}; it was ${form(was)}. Cast or reshape it.`,
       );
     }
+    const isKept = keeps(paths[i] as string);
     return isKept === null || leaf === was ? leaf : (where(isKept, was, leaf) as Tensor);
   });
   return unflatten(old.structure, kept) as C;

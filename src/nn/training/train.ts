@@ -7,10 +7,9 @@ import { CheckpointTimes } from "../../runs/checkpoint-times.js";
 import { listenForInterrupt } from "../../runs/interrupt.js";
 import { progressLine } from "../../runs/progress-line.js";
 import { Run } from "../../runs/run.js";
-import { leaves } from "../../transforms/tree.js";
 import { Layer } from "../core/layer.js";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.js";
-import { type DataSource, dataOf } from "./data-source.js";
+import { type DataSource, dataOf, deviceOfData, isBatches } from "./data-source.js";
 import { loop, type Saving } from "./loop.js";
 import { checkModelOptions, type ModelOptions } from "./model-options.js";
 import { type Example, type ModelCarry, modelTrainer } from "./model-trainer.js";
@@ -24,7 +23,7 @@ import { startTraining, type Training } from "./training.js";
 export interface TrainOptions<In>
   extends ModelOptions,
     Omit<LoopOptions<ModelCarry, Example<In>>, "data" | "validation"> {
-  /** Batches `{ x, y }` by epoch, as a loader gives; or `{ x, y }` as tensors of all examples, shuffled anew in each epoch. */
+  /** Batches `{ x, y }` by epoch, as `loader` gives; or `{ x, y }` of all examples, which are shuffled anew in each epoch. */
   readonly data: DataSource<Example<In>>;
   readonly validation?: DataSource<Example<In>>;
   /** Examples in a batch, where the data are whole tensors: 32 unless told. */
@@ -73,7 +72,7 @@ function trainModel<In, Out>(model: Layer<In, Out>, options: TrainOptions<In>): 
   checkOptions("train", options, MODEL_KINDS as unknown as OptionKinds<TrainOptions<In>>);
   checkModelOptions(options);
   const { batchSize, data, validation, ...rest } = options;
-  const key = keyFor(options, isBatches(data) ? null : (leaves(data)[0]?.device ?? null));
+  const key = keyFor(options, deviceOfData(data));
   if (batchSize !== undefined && isBatches(data) && (validation === undefined || isBatches(validation))) {
     throw new ArgumentError("train: the option batchSize is for whole tensors; these data come in batches already.");
   }
@@ -89,8 +88,6 @@ function trainModel<In, Out>(model: Layer<In, Out>, options: TrainOptions<In>): 
     running(trainer, plan, isWatched, (training) => new Trained(model, training as never)),
   );
 }
-
-const isBatches = (data: unknown): boolean => typeof data === "object" && data !== null && "epoch" in data;
 
 /** The work of a run: the loop, with what is around it. */
 async function* running<C, B, R>(

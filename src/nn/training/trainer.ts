@@ -29,8 +29,10 @@ export interface Trainer<C, B> {
   skips?(carry: C): Tensor;
   /** The same carry with updates that are multiplied by this. `setRate` and `reduceOnPlateau` need it. */
   withRate?(carry: C, factor: number): C;
-  /** Says in words where a loss that is not finite came from. */
+  /** Says in words where a loss that is not finite came from, given the carry before that step. */
   explain?(carry: C, batch: B, key: Key): Promise<string>;
+  /** Whether `explain` looks at the tensor of this path of the carry; at all of them unless told. */
+  explainsBy?(path: string): boolean;
 }
 
 /** A way to train, from functions of the user's own: `train(trainer({ init, step }), { data, epochs: 10 })`. */
@@ -46,7 +48,7 @@ export function checkTrainer(operation: string, value: unknown): void {
   const { init, step, ...others } = value as Record<string, unknown>;
   checkFunction(operation, init, "init");
   checkFunction(operation, step, "step");
-  for (const name of ["evaluate", "weigh", "skips", "withRate", "explain"]) {
+  for (const name of ["evaluate", "weigh", "skips", "withRate", "explain", "explainsBy"]) {
     if (others[name] !== undefined) checkFunction(operation, others[name], name);
   }
 }

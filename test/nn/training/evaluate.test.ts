@@ -79,7 +79,7 @@ test("misuse says what is missing", async () => {
   );
   await assert.rejects(
     evaluate(model, variables, { data: { x, y: tensor([1]) }, loss: "huber" }),
-    /first axis of all data counts the examples; they have shapes \[2, 1\], \[1\]/,
+    /tensors of \[2, 1\] and \[1\]; all have one first extent/,
   );
   assert.throws(() => predict(model, variables, tensor(1) as never), /first axis of all inputs counts the examples/);
   assert.throws(() => predict(model, variables, x, { batchSize: 0 }), /batchSize is a whole number from 1 on/);

@@ -47,7 +47,7 @@ const AT_ONCE: readonly (readonly [object, RegExp])[] = [
   [{ checkpoint: "/nowhere/run" }, /train: checkpoint cannot be written to \/nowhere\/run/],
   [{ batchSize: 0 }, /batchSize is a whole number from 1 on/],
   [{ variables: 5 }, /variables is \{ params, state \}/],
-  [{ data: { x: tensor([1, 2]), y: tensor([1]) } }, /first axis of all data counts the examples/],
+  [{ data: { x: tensor([1, 2]), y: tensor([1]) } }, /all have one first extent/],
 ];
 
 for (const [options, message] of AT_ONCE) {
