@@ -62,20 +62,24 @@ export function areVectors(node: Node, isLoaded: (node: Node) => boolean, axis: 
   const variables = node.shape.map((extent, i) => space.variable(`i${i}`, extent));
   const along = variables[axis].terms[0]?.atom;
   const isMultiple = (value: number) => value % width === 0;
-  const isPlain = (x: IndexExpr) =>
+  const dependsOn = (atom: Atom) =>
+    atom === along || ("of" in atom && along !== undefined && atomsOf(atom.of).has(along));
+  const isPlain = (x: IndexExpr): boolean =>
     isMultiple(x.constant) &&
     x.terms.every(({ atom, factor }) => {
       if (atom === along) return factor === 1;
-      if (!("of" in atom) || !along || !atomsOf(atom.of).has(along)) return isMultiple(factor);
-      if (!isMultiple(atom.by) || !isPlain(atom.of)) return false;
-      return atom.kind === "remainder" ? factor === 1 : isMultiple(factor);
+      if (!("of" in atom) || !dependsOn(atom) || isSameWithin(atom)) return isMultiple(factor);
+      return isMultiple(atom.by) && isPlain(atom.of) && atom.kind === "remainder" && factor === 1;
     });
+  /** Whether an atom has one value for all of a vector: a quotient by a multiple of its width, and what is computed of that. */
+  const isSameWithin = (atom: Atom): boolean => {
+    if (!("of" in atom)) return atom !== along;
+    if (atom.of.terms.every((term) => isSameWithin(term.atom))) return true;
+    return atom.kind === "quotient" && isMultiple(atom.by) && isPlain(atom.of);
+  };
   return loadsOf(space, node, variables, isLoaded).every(({ node: source, index }) => {
     const flat = ravel(index, source.shape);
-    const dependsOn = flat.terms.some(
-      ({ atom }) => atom === along || ("of" in atom && along && atomsOf(atom.of).has(along)),
-    );
-    return !dependsOn || isPlain(flat);
+    return !flat.terms.some(({ atom }) => dependsOn(atom)) || isPlain(flat);
   });
 }
 

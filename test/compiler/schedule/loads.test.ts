@@ -102,4 +102,7 @@ test("vectors: neighbours from a multiple of the width on are neighbours in memo
     0,
   );
   assert.ok(!vectors(windows, 2), "places of a window lie one apart");
+  const places = g.reshape(g.permute(stored(3, 5, 8, 4), [1, 0, 2, 3]), [5, 96]);
+  assert.ok(vectors(places, 1), "an axis that is split twice, each time at multiples");
+  assert.ok(!vectors(g.reshape(g.permute(stored(3, 5, 8, 6), [1, 0, 2, 3]), [5, 144]), 1), "rows of 6");
 });

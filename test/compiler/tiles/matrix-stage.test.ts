@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Statement, walkStatements } from "../../../src/compiler/ir/ir.js";
+import { type Statement, type Value, walkStatements } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import { Lowering } from "../../../src/compiler/lower/lowering.js";
 import type { MatrixTile } from "../../../src/compiler/target/tile-profile.js";
@@ -15,6 +15,8 @@ import { dataOf, elementAt, encodeValues } from "../../../src/core/storage.js";
 import type { Node } from "../../../src/graph/node.js";
 import * as E from "../../../src/graph/primitives/elementwise.js";
 import { permute } from "../../../src/graph/primitives/movement.js";
+import { g } from "../../../src/graph/vocabulary.js";
+import { type Windows, windowNode } from "../../../src/graph/windows.js";
 import { interpretKernel } from "../../support/kernel-interpreter.js";
 import { make, storedAs } from "../../support/nodes.js";
 import { sample } from "./product-kernels.js";
@@ -53,8 +55,8 @@ function operandOf(
   return { side, extent, summed, node, memory: new Map([[leaf, sample(rows * columns, 3)]]) };
 }
 
-/** The tile at these numbers along the result and the summation, kept in shared memory and written out through fragments. */
-function staged(tile: MatrixTile, { side, extent, summed, node, memory }: Operand, first: number, step: number) {
+/** A stage of an operand in a kernel of one row, for the tile at this number along the result. */
+function stageIn(tile: MatrixTile, { side, extent, summed, node }: Operand, first: number) {
   const rows = side === "left" ? tile.rows : tile.columns;
   const lanes = matrixLanesOf(tile);
   const k = new KernelBuilder("stage", 1, lanes, tile.subgroupSize);
@@ -68,10 +70,16 @@ function staged(tile: MatrixTile, { side, extent, summed, node, memory }: Operan
   const array = k.array("u32", START + tile.parts * operandWords(tile, rows));
   const at = (...[along, sum]: Parameters<ConstructorParameters<typeof MatrixStage>[3]["at"]>) =>
     side === "left" ? [constantExpr(0), along, sum] : [constantExpr(0), sum, along];
-  const i = (value: number) => k.constant("i32", value);
-  const operand = { node, side, rows, extent, first: i(first), summed, at };
+  const operand = { node, side, rows, extent, first: k.constant("i32", first), summed, at };
   const lane = lowering.bind("lane", lanes, k.lane);
-  const stage = new MatrixStage(k, lowering, tile, operand, array, START, lanes, lane);
+  return { k, lowering, rows, stage: new MatrixStage(k, lowering, tile, operand, array, START, lanes, lane) };
+}
+
+/** The tile at these numbers along the result and the summation, kept in shared memory and written out through fragments. */
+function staged(tile: MatrixTile, operand: Operand, first: number, step: number) {
+  const { side, memory } = operand;
+  const { k, lowering, rows, stage } = stageIn(tile, operand, first);
+  const i = (value: number) => k.constant("i32", value);
   const words = stage.load(i(step));
   assert.equal(words.length, stage.wordCount);
   stage.keep(words);
@@ -211,4 +219,75 @@ test("lines lie along the axis whose neighbours are neighbours in memory, and ar
   assert.deepEqual(loads(operandOf(tile, "right", 64, 64)), { isAlongSum: false, copies: 8 });
   const odd = loads(operandOf(tile, "left", 33, 33));
   assert.deepEqual(odd, { isAlongSum: false, copies: 0 }, "units that are no vectors: lanes go along memory");
+});
+
+/** Windows of 3 along 5 places of 8 channels, with a zero before and behind, as the right operand: [1, 3 × 8, 5 images × 5]. */
+function windowed(
+  tile: MatrixTile,
+  isChannelLast: boolean,
+): Operand & { readonly at: (along: number, sum: number) => number } {
+  const [images, places, channels] = [5, 5, 8];
+  const shape = isChannelLast ? [images, places, channels] : [images, channels, places];
+  const leaf = storedAs(tile.fragment.operand, ...shape);
+  const values = sample(images * places * channels, 3);
+  const byChannel = isChannelLast ? make(permute, [leaf], { axes: [0, 2, 1] }) : leaf;
+  const windows: Windows = { axes: [2], size: [3], stride: [1], dilation: [1], padding: [[1, 1]] };
+  const seen = windowNode(byChannel, windows, 0);
+  const node = g.reshape(g.permute(seen, [3, 1, 0, 2]), [1, 3 * channels, images * places]);
+  const at = (along: number, sum: number) => {
+    const [image, place, channel] = [
+      Math.floor(along / places),
+      (along % places) + Math.floor(sum / channels) - 1,
+      sum % channels,
+    ];
+    if (place < 0 || place >= places) return 0;
+    return values[
+      isChannelLast ? (image * places + place) * channels + channel : (image * channels + channel) * places + place
+    ]!;
+  };
+  return { side: "right", extent: images * places, summed: 3 * channels, node, memory: new Map([[leaf, values]]), at };
+}
+
+test("windows with zeros around, channels last: 16 bytes at a time, zeros where the window is outside", () => {
+  const tile = tileOf();
+  const copies = (operand: Operand) => {
+    const kinds: Statement["kind"][] = [];
+    walkStatements(staged(tile, operand, 0, 0).kernel.body, ({ kind }) => void kinds.push(kind));
+    return kinds.filter((kind) => kind === "loadWords").length;
+  };
+  for (const isChannelLast of [true, false]) {
+    const operand = windowed(tile, isChannelLast);
+    check(tile, operand, operand.at);
+    assert.equal(copies(operand), isChannelLast ? 8 : 0);
+  }
+});
+
+test("eight lanes write to different banks of shared memory", () => {
+  // 128×32 halves in lines of four units; 16 bytes are four of 32 banks.
+  const tile = tileOf({ rows: 128, subgroups: [4, 2], subgroupSize: 32 });
+  const operand = operandOf(tile, "left", 128, 64);
+  const { k, stage } = stageIn(tile, operand, 0);
+  const written: Value[] = [];
+  const setMany = k.setMany.bind(k);
+  k.setMany = (array, at, ...rest) => {
+    written.push(at);
+    setMany(array, at, ...rest);
+  };
+  stage.keep(stage.load(k.constant("i32", 0)));
+  const out = k.buffer("i32", true);
+  for (const [turn, at] of written.entries()) {
+    k.store(out, k.binary("add", k.lane, k.constant("i32", turn * k.lanes)), at, false);
+  }
+  const found = new Int32Array(written.length * k.lanes);
+  const values = [...operand.memory.values()][0]!;
+  interpretKernel(k.finish(), [encodeValues(values, "f16", "test"), new Uint8Array(found.buffer)]);
+  const places = Array.from({ length: k.lanes }, (_, lane) =>
+    written.map((_at, turn) => found[turn * k.lanes + lane]!),
+  );
+  for (let first = 0; first < places.length; first += 8) {
+    for (let turn = 0; turn < places[first]!.length; turn++) {
+      const banks = places.slice(first, first + 8).map((own) => (own[turn]! / 4) % 8);
+      assert.equal(new Set(banks).size, 8, `lanes from ${first} on, turn ${turn}: ${banks}`);
+    }
+  }
 });
