@@ -15,6 +15,8 @@ export interface TileProfile {
   readonly maxLanes: number;
   /** Multiprocessors, or threads, that work at the same time. */
   readonly units: number;
+  /** Lanes of a subgroup that can vote, where their number is known. */
+  readonly subgroupSize?: number;
   /** Matrix units, where the device has them. */
   readonly matrices?: MatrixUnits;
   /** The family of the device, which may have a row in tiles/families.ts. */
@@ -76,6 +78,8 @@ export interface SharedAttentionTile {
   readonly rows: number;
   readonly columns: number;
   readonly lanes: readonly [down: number, aside: number];
+  /** Lanes of a subgroup, where the lanes of a row are in one: they then wait for each other alone. */
+  readonly subgroupSize?: number;
 }
 
 /** A workgroup's tile of the scores of attention that matrix units compute; a subgroup has the rows of a fragment. */

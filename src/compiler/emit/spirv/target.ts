@@ -64,6 +64,7 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
       maxLanes: maxThreads,
       units,
       ...(family !== undefined && { family }),
+      ...(gpu.votingLanes > 0 && { subgroupSize: gpu.votingLanes }),
       ...(fragments.length > 0 && { matrices: { subgroupSize, shapes: fragments } }),
     },
     sort: {

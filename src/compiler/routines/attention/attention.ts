@@ -11,6 +11,7 @@ import { matrixKeyKernel, matrixQueryKernel } from "./matrix-backward.js";
 import { matrixForwardKernel } from "./matrix-forward.js";
 import { type AttentionPass, planAttention } from "./plan.js";
 import { type AttentionProblem, problemOf } from "./problem.js";
+import { sharedForwardKernel } from "./shared-forward.js";
 import { SharedTiles } from "./shared-tiles.js";
 import { VECTOR_LANES, VECTOR_ROWS, VectorTiles } from "./vector-tiles.js";
 
@@ -73,6 +74,9 @@ export function attentionKernel(
   if (tile.kind === "vectors") {
     const tiles = (k: KernelBuilder) => new VectorTiles(k, problem.type);
     return write(problem, settings, { rows: VECTOR_ROWS, lanes: VECTOR_LANES, tiles });
+  }
+  if (pass === "forward" && tile.subgroupSize && problem.type === "f32") {
+    return sharedForwardKernel(problem, settings, tile);
   }
   const tiles = (k: KernelBuilder) => new SharedTiles(k, tile, problem.type);
   return write(problem, settings, { rows: tile.rows, lanes: tile.lanes[0] * tile.lanes[1], tiles });

@@ -60,13 +60,21 @@ export function forwardKernel<O extends Operand>(
   return k.finish();
 }
 
-/** The scores of a tile of products. `isTurned`: rows are keys and columns queries. */
+/** A tile's first row and column; `isTurned`: rows are keys and columns queries. `unit`: a factor of all scores. */
+interface TilePlace {
+  readonly first: Value;
+  readonly firstColumn: Value;
+  readonly isTurned?: boolean;
+  readonly unit?: number;
+}
+
+/** The scores of a tile of products. */
 export function tileScores<O extends Operand>(
   k: KernelBuilder,
   tiles: Tiles<O>,
   visibility: Visibility,
   products: readonly Value[],
-  { first, firstColumn, isTurned = false }: { first: Value; firstColumn: Value; isTurned?: boolean },
+  { first, firstColumn, isTurned = false, unit = 1 }: TilePlace,
 ): readonly Value[] {
   const { laneColumns } = tiles;
   const row = (at: number) => k.binary("add", first, tiles.row(Math.floor(at / laneColumns)));
@@ -75,7 +83,7 @@ export function tileScores<O extends Operand>(
     { first, count: tiles.rows, at: row },
     { first: firstColumn, count: tiles.columns, at: column },
   ] as const;
-  return visibility.scores(products, isTurned ? [sides[1], sides[0]] : sides);
+  return visibility.scores(products, isTurned ? [sides[1], sides[0]] : sides, unit);
 }
 
 /** Weights relative to the largest score so far, their totals, and the factors of what was summed before. */

@@ -17,9 +17,9 @@ import { inverses, laneRows, storeLogs } from "./row-results.js";
 import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
 
 /** Growth of a score, in powers of two, up to which sums are not scaled. */
-const GROWTH = 8;
+export const GROWTH = 8;
 /** The largest score of a row before any was seen. Finite: scores of -inf less it are -inf, not NaN. */
-const BEFORE_ANY = -3e38;
+export const BEFORE_ANY = -3e38;
 
 export function matrixForwardKernel(
   problem: AttentionProblem,
@@ -170,6 +170,12 @@ function overElements(lanes: FragmentLanes, fragments: readonly (readonly Value[
   return lanes.rows.map((_, row) => fragments.flatMap((values) => values.filter((_x, at) => lanes.rowOf(at) === row)));
 }
 
+/** The larger of two numbers; of a number and a NaN the number: a row that has become NaN must not hide how others grow. */
+export function largerNumber(k: KernelBuilder, a: Value, b: Value): Value {
+  const isFirst = k.binary("or", k.compare("gt", a, b), k.compare("ne", b, b));
+  return k.select(isFirst, a, b);
+}
+
 /** The score that weights are relative to, and the totals of weights so far. If a score has grown far, sums and totals are scaled. */
 function raiseLargest(
   k: KernelBuilder,
@@ -179,7 +185,7 @@ function raiseLargest(
   sums: readonly number[],
 ) {
   const highest = overElements(lanes, scores).map((own) => own.reduce((a, b) => k.binary("max", a, b)));
-  const growth = highest.map((x, at) => k.binary("sub", x, before[at])).reduce((a, b) => k.binary("max", a, b));
+  const growth = highest.map((x, at) => k.binary("sub", x, before[at])).reduce((a, b) => largerNumber(k, a, b));
   const isFar = k.anyLane(k.compare("gt", growth, k.constant("f32", GROWTH)));
   const results = k.when(
     isFar,

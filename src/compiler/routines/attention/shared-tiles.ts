@@ -54,15 +54,12 @@ class StagedRows implements Operand {
   }
 
   load(start: Value, first: Value): void {
-    const { k, count, padded } = this;
-    const units = (count * padded) / VECTOR;
-    const rounds = Math.ceil(units / k.lanes);
+    const { k, rounds } = this;
     const i = (value: number) => k.constant("i32", value);
     const copy = (from: Value, times: number) => {
-      const found = Array.from({ length: times }, (_, at) =>
-        this.unit(k.binary("add", from, i(at * k.lanes)), start, first, units),
-      );
-      for (const { to, values, gate } of found) k.setMany(this.array, to, values, gate);
+      const found = Array.from({ length: times }, (_, at) => this.unit(k.binary("add", from, i(at * k.lanes))));
+      const numbers = found.map((unit) => this.numbersOf(unit, start, first));
+      for (const [at, { to, gate }] of found.entries()) k.setMany(this.array, to, numbers[at], gate);
     };
     const [turns, rest] = [Math.floor(rounds / COPIED), rounds % COPIED];
     if (turns === 1) copy(k.lane, COPIED);
@@ -75,29 +72,67 @@ class StagedRows implements Operand {
     if (rest > 0) copy(k.binary("add", k.lane, i(turns * COPIED * k.lanes)), rest);
   }
 
-  /** A vector of a row: where it goes, its numbers, and whether it is there. */
-  private unit(at: Value, head: Value, first: Value, units: number) {
-    const { k, rows, padded, pitch, type } = this;
+  /** The lane's numbers of the rows from `first` on, for `keep`: they are loaded while other rows are worked on. */
+  fetch(start: Value, first: Value): Value[] {
+    return this.laneUnits().flatMap((unit) => this.numbersOf(unit, start, first));
+  }
+
+  /** Numbers that a lane fetches. */
+  get fetched(): number {
+    return this.rounds * VECTOR;
+  }
+
+  /** Writes fetched numbers to shared memory. */
+  keep(numbers: readonly Value[]): void {
+    this.laneUnits().forEach(({ to, gate }, at) => {
+      this.k.setMany(this.array, to, numbers.slice(at * VECTOR, (at + 1) * VECTOR), gate);
+    });
+  }
+
+  private get units(): number {
+    return (this.count * this.padded) / VECTOR;
+  }
+
+  private get rounds(): number {
+    return Math.ceil(this.units / this.k.lanes);
+  }
+
+  private laneUnits() {
+    const { k } = this;
+    return Array.from({ length: this.rounds }, (_, at) =>
+      this.unit(k.binary("add", k.lane, k.constant("i32", at * k.lanes))),
+    );
+  }
+
+  /** A vector of a row: its row and first column, where it goes, and whether it is there. */
+  private unit(at: Value) {
+    const { k, padded, pitch, units } = this;
     const i = (value: number) => k.constant("i32", value);
     const perRow = padded / VECTOR;
     const gate = units % k.lanes === 0 ? null : k.compare("lt", at, i(units));
     const unit = gate ? k.select(gate, at, i(0)) : at;
     const row = k.binary("idiv", unit, i(perRow));
     const column = k.binary("mul", k.binary("irem", unit, i(perRow)), i(VECTOR));
+    return { row, column, to: k.binary("add", k.binary("mul", row, i(pitch)), column), gate };
+  }
+
+  /** The numbers of a vector, of the rows from `first` on. */
+  private numbersOf({ row, column }: { readonly row: Value; readonly column: Value }, head: Value, first: Value) {
+    const { k, rows, padded, type } = this;
+    const i = (value: number) => k.constant("i32", value);
     const which = k.binary("min", k.binary("add", first, row), i(rows.count - 1));
     const start = k.binary("mul", k.binary("add", head, which), i(rows.width));
     const isWhole = padded === rows.width;
     const isVector = rows.width % VECTOR === 0;
     const zero = k.constant(type, 0);
     const inside = isVector ? k.compare("lt", column, i(rows.width)) : null;
-    const values = Array.from({ length: VECTOR }, (_, part) => {
+    return Array.from({ length: VECTOR }, (_, part) => {
       const place = k.binary("add", column, i(part));
       if (isWhole) return k.load(rows.buffer, k.binary("add", start, place), type);
       const isInside = inside ?? k.compare("lt", place, i(rows.width));
       const index = k.select(isInside, k.binary("add", start, place), i(0));
       return k.select(isInside, k.load(rows.buffer, index, type), zero);
     });
-    return { to: k.binary("add", k.binary("mul", row, i(pitch)), column), values, gate };
   }
 }
 
@@ -148,19 +183,20 @@ export class SharedTiles implements Tiles<StagedRows> {
   products(resident: StagedRows, streamed: StagedRows): readonly Value[] {
     const { k, laneRows, laneColumns } = this;
     const i = (value: number) => k.constant("i32", value);
-    const begins = (count: number, place: (at: number) => Value, { pitch }: StagedRows) =>
-      Array.from({ length: count }, (_, at) => k.binary("mul", place(at), i(pitch)));
-    const left = begins(laneRows, (at) => this.row(at), resident);
-    const right = begins(laneColumns, (at) => this.column(at), streamed);
+    const [down, aside] = this.tile.lanes;
+    // Rows of a lane lie a constant apart: one index serves them all.
+    const left = { from: k.binary("mul", this.down, i(resident.pitch)), apart: down * resident.pitch };
+    const right = { from: k.binary("mul", this.aside, i(streamed.pitch)), apart: aside * streamed.pitch };
     const zeros = new Array<Value>(laneRows * laneColumns).fill(k.constant(this.type, 0));
     return k.loop(whole(resident.rows.width, VECTOR) / VECTOR, zeros, (round, sums) => {
-      const from = k.binary("mul", round, i(VECTOR));
-      const [a, b] = (
-        [
-          [resident, left],
-          [streamed, right],
-        ] as const
-      ).map(([{ array }, starts]) => starts.map((start) => k.getMany(array, k.binary("add", start, from), VECTOR)));
+      const inRow = k.binary("mul", round, i(VECTOR));
+      const vectors = ({ array }: StagedRows, { from, apart }: typeof left, count: number) => {
+        const first = k.binary("add", from, inRow);
+        return Array.from({ length: count }, (_, at) =>
+          k.getMany(array, k.binary("add", first, i(at * apart)), VECTOR),
+        );
+      };
+      const [a, b] = [vectors(resident, left, laneRows), vectors(streamed, right, laneColumns)];
       return sums.map((sum, at) => {
         const [x, y] = [a[Math.floor(at / laneColumns)], b[at % laneColumns]];
         return x.reduce((total, each, part) => k.mulAdd(each, y[part], total), sum);
@@ -175,7 +211,7 @@ export class SharedTiles implements Tiles<StagedRows> {
     values.forEach((value, r) => {
       k.set(partial, k.binary("add", starts[r], this.aside), value);
     });
-    k.barrier();
+    k.barrier(k.subgroupSize > 0 ? "subgroup" : "row");
     const step = Math.min(VECTOR, aside);
     return starts.map((start) => {
       const parts = Array.from({ length: aside / step }, (_, at) =>
@@ -204,16 +240,22 @@ export class SharedTiles implements Tiles<StagedRows> {
       initial: new Array<Value>(laneRows * perRow).fill(k.constant(type, 0)),
       add: (sums, factors, streamed) => {
         const scaled = factors ? sums.map((sum, at) => k.binary("mul", sum, factors[Math.floor(at / perRow)])) : sums;
-        const rows = Array.from({ length: laneRows }, (_, r) => k.binary("mul", this.row(r), i(this.weightPitch)));
+        const firstRow = k.binary("mul", this.down, i(this.weightPitch));
+        const apart = tile.lanes[0] * this.weightPitch;
+        const firstColumn = k.binary("mul", this.aside, i(VECTOR));
         return k.loop(tile.columns / VECTOR, scaled, (round, totals) => {
           const first = k.binary("mul", round, i(VECTOR));
-          const weights = rows.map((row) => k.getMany(this.weights, k.binary("add", row, first), VECTOR));
+          const line = k.binary("add", firstRow, first);
+          const weights = Array.from({ length: laneRows }, (_, r) =>
+            k.getMany(this.weights, k.binary("add", line, i(r * apart)), VECTOR),
+          );
+          const start = k.binary("add", k.binary("mul", first, i(streamed.pitch)), firstColumn);
           let next = totals;
           for (let key = 0; key < VECTOR; key++) {
-            const start = k.binary("mul", k.binary("add", first, i(key)), i(streamed.pitch));
-            const values = Array.from({ length: vectors }, (_, vector) =>
-              k.getMany(streamed.array, k.binary("add", start, columnOf(vector)), VECTOR),
-            ).flat();
+            const values = Array.from({ length: vectors }, (_, vector) => {
+              const further = i(key * streamed.pitch + vector * VECTOR * tile.lanes[1]);
+              return k.getMany(streamed.array, k.binary("add", start, further), VECTOR);
+            }).flat();
             next = next.map((sum, at) => k.mulAdd(weights[Math.floor(at / perRow)][key], values[at % perRow], sum));
           }
           return next;

@@ -9,6 +9,7 @@ import {
   ATTENTION_TILES,
   type AttentionPass,
   planAttention,
+  SUBGROUP_TILES,
 } from "../../../../src/compiler/routines/attention/plan.js";
 import type { AttentionProblem } from "../../../../src/compiler/routines/attention/problem.js";
 import { cpuProfile, gpuProfile } from "../../../../src/compiler/target/profile.js";
@@ -21,11 +22,18 @@ import { type Plain, testDevices } from "../../../support/tensors.js";
 import { checkBackward, checkForward, problem } from "./interpreted-attention.js";
 
 const vectors: AttentionTile = { kind: "vectors" };
-/** The forms that a device can run. */
-const formsOf = (device: string): readonly AttentionTile[] => (device === "cpu" ? [vectors] : ATTENTION_TILES);
+/** The forms that a device can run: those in subgroups as well, where it has subgroups of a known size. */
+function formsOf(device: string): readonly AttentionTile[] {
+  if (device === "cpu") return [vectors];
+  const { subgroupSize = 0 } = backendFor(device).target.profile.tiles;
+  const inSubgroups = SUBGROUP_TILES.filter(({ lanes }) => subgroupSize > 0 && subgroupSize % lanes[1] === 0);
+  return [...ATTENTION_TILES, ...inSubgroups.slice(0, 2).map((tile) => ({ ...tile, subgroupSize }))];
+}
 
 const textOf = (tile: AttentionTile) =>
-  tile.kind === "shared" ? `${tile.rows}×${tile.columns} on ${tile.lanes.join("×")} lanes` : tile.kind;
+  tile.kind === "shared"
+    ? `${tile.rows}×${tile.columns} on ${tile.lanes.join("×")} lanes${tile.subgroupSize ? " in subgroups" : ""}`
+    : tile.kind;
 
 for (const device of testDevices()) {
   for (const [at, tile] of formsOf(device).entries()) {

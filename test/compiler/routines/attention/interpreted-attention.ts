@@ -97,6 +97,16 @@ export const risingTrial = (step: number): Trial => ({
   },
 });
 
+/** One query's scores rise from the third tile of 32 keys on; those of two others, which a lane may hold beside it, are NaN. */
+export const spoiltTrial: Trial = {
+  shapes: { batch: 1, heads: [1, 1], tokens: [16, 96], widths: [16, 16] },
+  choices: { scale: 0.25 },
+  change: {
+    q: plainOf([1, 1, 16, 16], ([, , i, c]) => (i === 7 || i === 11 ? Number.NaN : i === 3 && c === 0 ? 4 : 0)),
+    k: plainOf([1, 1, 96, 16], ([, , j, c]) => (c === 0 && j! >= 64 ? 200 : 0)),
+  },
+};
+
 const givenOf = ({ shapes, choices = {}, change }: Trial): AttentionCase => ({
   ...caseOf(shapes, choices, 1),
   ...change,
@@ -124,11 +134,12 @@ function interpreted(kernel: Kernel, inputs: readonly (readonly number[])[], siz
   });
 }
 
-/** Each number within so much of the one wanted, relative to numbers above 1. Infinities are equal or not. */
+/** Each number within so much of the one wanted, relative to numbers above 1. Infinities and NaN are equal or not. */
 function expectAll(got: readonly number[], want: readonly number[], what: string, within: number): void {
   assert.equal(got.length, want.length, what);
   got.forEach((x, i) => {
-    const isNear = x === want[i] || Math.abs(x - want[i]!) <= within * (1 + Math.abs(want[i]!));
+    const isNear =
+      x === want[i] || Object.is(x, want[i]) || Math.abs(x - want[i]!) <= within * (1 + Math.abs(want[i]!));
     assert.ok(isNear, `${what} ${i}: ${x}, not ${want[i]}`);
   });
 }

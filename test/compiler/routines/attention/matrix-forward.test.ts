@@ -5,7 +5,14 @@ import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import { matrixForwardKernel, tileStart } from "../../../../src/compiler/routines/attention/matrix-forward.js";
 import { dataOf } from "../../../../src/core/storage.js";
 import { interpretKernel } from "../../../support/kernel-interpreter.js";
-import { checkForward, MATRIX_TRIALS, matrixTile, risingTrial, type Trial } from "./interpreted-attention.js";
+import {
+  checkForward,
+  MATRIX_TRIALS,
+  matrixTile,
+  risingTrial,
+  spoiltTrial,
+  type Trial,
+} from "./interpreted-attention.js";
 
 /** Inputs are numbers that the dtype holds exactly, so that only the weights and the result are rounded. */
 function check(tile: ReturnType<typeof matrixTile>, trial: Omit<Trial, "dtype">): void {
@@ -29,6 +36,10 @@ test("sums are scaled when the largest score grows far, and left alone while it 
   for (const step of [1, 8, 64]) {
     for (const pairs of [false, true]) check(matrixTile("f16", 32, 16, 32, pairs), risingTrial(step));
   }
+});
+
+test("a query whose scores are NaN gives NaN, and no other does", () => {
+  for (const pairs of [false, true]) check(matrixTile("f16", 32, 16, 32, pairs), spoiltTrial);
 });
 
 test("a tile starts at a multiple of its columns", () => {

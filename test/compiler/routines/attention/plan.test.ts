@@ -6,10 +6,11 @@ import {
   type AttentionPass,
   isExpandedAttention,
   planAttention,
+  SUBGROUP_TILES,
 } from "../../../../src/compiler/routines/attention/plan.js";
 import { problemOf } from "../../../../src/compiler/routines/attention/problem.js";
 import { cpuProfile, gpuProfile } from "../../../../src/compiler/target/profile.js";
-import type { TileProfile } from "../../../../src/compiler/target/tile-profile.js";
+import type { SharedAttentionTile, TileProfile } from "../../../../src/compiler/target/tile-profile.js";
 import type { DType } from "../../../../src/core/dtype.js";
 import type { Node } from "../../../../src/graph/node.js";
 import { attention, attentionGradient } from "../../../../src/graph/primitives/attention.js";
@@ -98,6 +99,16 @@ test("tiles shrink with shared memory, lanes and the width of rows; doubles take
   assert.equal(rowsOf({}, { ...gpu, maxLanes: 15 }), null);
   assert.ok(rowsOf({ dtype: "f64" }, gpu)! < 64);
   assert.ok(rowsOf({ width: 128 }, gpu, "keys")! < rowsOf({ width: 32 }, gpu, "keys")!);
+});
+
+test("on the way forward the lanes of an f32 row are in a subgroup, where subgroups are known and large enough", () => {
+  const planned = (subgroupSize: number, dtype: DType = "f32", pass: AttentionPass = "forward") =>
+    planAttention(problemOf(node({ dtype })), { ...gpu, subgroupSize }, pass);
+  assert.deepEqual(planned(32), { ...SUBGROUP_TILES[0], subgroupSize: 32 });
+  assert.deepEqual(planned(8), { ...SUBGROUP_TILES[1], subgroupSize: 8 }, "16 lanes are two subgroups of 8");
+  assert.equal(ATTENTION_TILES.includes(planned(4) as SharedAttentionTile), true);
+  assert.equal(ATTENTION_TILES.includes(planned(32, "f64") as SharedAttentionTile), true);
+  assert.equal(ATTENTION_TILES.includes(planned(32, "f32", "keys") as SharedAttentionTile), true);
 });
 
 test("matrix units take the largest tile that their memory holds, and only dtypes that they multiply", () => {
