@@ -6,6 +6,7 @@
 
 import { checkNumber, checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
+import { roundTo } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
 import { broadcastShapes, checkBroadcastTo, checkShape, type Shape } from "../core/shape.js";
 import { type Operand, scalarLike, Tensor, where } from "../tensor/index.js";
@@ -35,17 +36,18 @@ export function drawnShape(operation: string, shape: Shape | undefined, ...value
 interface GammaParts {
   /** The sample for a shape parameter of at least 1. */
   readonly base: Tensor;
-  /** Added to its logarithm for a smaller parameter. */
-  readonly logBoost: Tensor;
-  readonly isValid: Tensor;
+  /** For a smaller parameter: what is added to its logarithm, and where there is a number at all. Null: no parameter is smaller. */
+  readonly small: { readonly logBoost: Tensor; readonly isValid: Tensor } | null;
 }
 
-function gammaParts(key: Key, a: Tensor, operation: string): GammaParts {
+/** `given`: the parameter as the caller gave it. Of a number it is known here whether it is small, and half the work is saved. */
+function gammaParts(key: Key, a: Tensor, given: Operand, operation: string): GammaParts {
   const { shape } = a;
   const dtype = a.dtype as "f32" | "f64";
   const [normals, uniforms, boosts] = split(key, 3);
+  const isLarge = typeof given === "number" && roundTo(dtype, given) >= 1;
   const isSmall = a.less(1);
-  const d = where(isSmall, a.add(1), a).sub(1 / 3);
+  const d = (isLarge ? a : where(isSmall, a.add(1), a)).sub(1 / 3);
   const c = d.mul(9).rsqrt();
   const candidate = (round: Tensor) => {
     const x = normalFrom(randomWords(normals, shape, operation, round), dtype, operation);
@@ -62,10 +64,11 @@ function gammaParts(key: Key, a: Tensor, operation: string): GammaParts {
     return root.greater(0).logicalAnd(u.log().less(limit));
   });
   const base = d.mul(candidate(accepted).v);
+  if (isLarge) return { base, small: null };
   // If X has the shape a + 1 then X · U^(1/a) has the shape a.
   const u = unitFloats(randomWords(boosts, shape, operation), dtype, operation);
   const logBoost = where(isSmall, u.neg().log1p().div(a), 0);
-  return { base, logBoost, isValid: a.greater(0) };
+  return { base, small: { logBoost, isValid: a.greater(0) } };
 }
 
 /** Gamma numbers of shape a and scale 1. NaN where a is not positive. */
@@ -81,8 +84,9 @@ export function gamma<D extends DType = "f32">(
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "gamma");
   const extent = drawnShape("gamma", shape, a);
-  const { base, logBoost, isValid } = gammaParts(key, parameter(key, a, extent, work, "gamma"), "gamma");
-  return where(isValid, base.mul(logBoost.exp()), Number.NaN).cast(dtype) as Tensor<D>;
+  const { base, small } = gammaParts(key, parameter(key, a, extent, work, "gamma"), a, "gamma");
+  const number = small ? where(small.isValid, base.mul(small.logBoost.exp()), Number.NaN) : base;
+  return number.cast(dtype) as Tensor<D>;
 }
 
 /** The logarithms of gamma numbers: for small a the numbers themselves are too small for floats. */
@@ -98,8 +102,10 @@ export function logGamma<D extends DType = "f32">(
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "logGamma");
   const extent = drawnShape("logGamma", shape, a);
-  const { base, logBoost, isValid } = gammaParts(key, parameter(key, a, extent, work, "logGamma"), "logGamma");
-  return where(isValid, base.log().add(logBoost), Number.NaN).cast(dtype) as Tensor<D>;
+  const { base, small } = gammaParts(key, parameter(key, a, extent, work, "logGamma"), a, "logGamma");
+  const logarithm = base.log();
+  const number = small ? where(small.isValid, logarithm.add(small.logBoost), Number.NaN) : logarithm;
+  return number.cast(dtype) as Tensor<D>;
 }
 
 /** Beta numbers: X / (X + Y) of two gamma numbers. */
@@ -117,8 +123,10 @@ export function beta<D extends DType = "f32">(
   const work = workDType(dtype, "beta");
   const extent = drawnShape("beta", shape, a, b);
   const [first, second] = split(key);
-  const draw = (from: Key, value: Operand) =>
-    logGamma(from, parameter(key, value, extent, work, "beta"), extent, { dtype: work });
+  const draw = (from: Key, value: Operand) => {
+    const given = parameter(key, value, extent, work, "beta");
+    return logGamma(from, typeof value === "number" ? value : given, extent, { dtype: work });
+  };
   const [x, y] = [draw(first, a), draw(second, b)];
   return x.sub(y).sigmoid().cast(dtype) as Tensor<D>;
 }

@@ -304,6 +304,20 @@ describeOnTensorDevices("continuous distributions", () => {
     assert.deepEqual(drawn(random.gamma(random.key(31), tensor([0, -1]))), [Number.NaN, Number.NaN]);
   });
 
+  test("a number and a tensor of it give the same bits, whether the number is small or not", () => {
+    for (const a of [0.4, 0.99999999, 1, 2.5, -1]) {
+      for (const dtype of ["f32", "f64"] as const) {
+        const as = tensor(a, { dtype: "f64" });
+        for (const draw of [random.gamma, random.logGamma]) {
+          const by = (value: number | Tensor) => drawn(draw(random.key(41), value, [500], { dtype }));
+          assert.deepEqual(by(a), by(as), `${draw.name} of ${a}`);
+        }
+        const beta = (value: number | Tensor) => drawn(random.beta(random.key(42), value, 3, [500], { dtype }));
+        assert.deepEqual(beta(a), beta(as), `beta of ${a}`);
+      }
+    }
+  });
+
   test("logGamma stays finite where gamma underflows", () => {
     const key = random.key(32);
     const logs = drawn(random.logGamma(key, 0.001, [2000]));

@@ -274,8 +274,8 @@ export function roundedResult(
     return rare.rarely(isDenormal(denormalOps(k), value), value, slowly);
   }
   if (!rare.isSpeculative(value)) return slowly();
-  const { rounded: nearest, isWrong } = roundToBrainByArithmetic(k, value, rare.flushesDenormals);
-  return isWrong ? rare.rarely(isWrong, nearest, slowly) : nearest;
+  const { rounded: nearest, doubts } = roundToBrainByArithmetic(k, value, rare.flushesDenormals);
+  return doubts.reduce((usual, doubt) => rare.rarely(doubt, usual, slowly), nearest);
 }
 
 /** The size of the power of two that a value is an operand times; null if it is something else. */

@@ -10,7 +10,7 @@ import { BYTE_FORMATS, type ByteFloat } from "../../core/byte-float.js";
 import { DTYPES, isByteFloat, type NarrowFloat } from "../../core/dtype.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
-import { rangeOf } from "./float-range.js";
+import { MODERATE, rangeOf } from "./float-range.js";
 
 /** A number of any type as the float of the narrow dtype nearest to it; ties go to even. */
 export function roundToNarrow(k: KernelBuilder, x: Value, to: NarrowFloat): Value {
@@ -106,10 +106,10 @@ function roundToBrain(k: KernelBuilder, x: Value): Value {
 /** Below this the arithmetic that rounds to bf16 does not overflow. */
 const MOST_BY_ARITHMETIC = 2 ** 111;
 
-/** Rounding to bf16 by arithmetic: the result, and where it is wrong; null where it never is. */
+/** Rounding to bf16 by arithmetic: the result, and conditions under any of which it may be wrong. */
 interface ArithmeticRounding {
   readonly rounded: Value;
-  readonly isWrong: Value | null;
+  readonly doubts: readonly Value[];
 }
 
 /**
@@ -119,20 +119,24 @@ interface ArithmeticRounding {
  * second product is even where the difference is. Nothing depends on whether the operations are fused, and adding 0 keeps
  * the sign of -0. A test goes through all significands.
  *
- * It is wrong for huge numbers and, unless the device takes them for zeros, denormal ones.
+ * It is wrong for huge numbers and, unless the device takes them for zeros, denormal ones. Where numbers from memory of a
+ * moderate size can make no huge one, those are tested instead: they are the same for many results.
  */
 export function roundToBrainByArithmetic(k: KernelBuilder, x: Value, flushesDenormals: boolean): ArithmeticRounding {
   const c = (value: number) => k.constant("f32", value);
   const most = k.mulAdd(x, c(65535), c(0));
   const difference = k.mulAdd(x, c(65536), k.unary("neg", most));
-  const { low, high } = rangeOf(k, x);
-  const size = k.unary("abs", x);
-  const isHuge = Math.max(-low, high) < MOST_BY_ARITHMETIC ? null : k.compare("ge", size, c(MOST_BY_ARITHMETIC));
-  const isTiny = flushesDenormals
-    ? null
-    : k.binary("and", k.compare("lt", size, c(2 ** -126)), k.compare("ne", x, c(0)));
-  const isWrong = isHuge && isTiny ? k.binary("or", isHuge, isTiny) : (isHuge ?? isTiny);
-  return { rounded: k.noteRounding(difference, x, "bf16", true), isWrong };
+  const { low, high, assumed } = rangeOf(k, x);
+  const isAtLeast = (value: Value, size: number) => k.compare("ge", k.unary("abs", value), c(size));
+  const doubts =
+    Math.max(-low, high) < MOST_BY_ARITHMETIC
+      ? [...assumed].map((load) => isAtLeast(load, MODERATE))
+      : [isAtLeast(x, MOST_BY_ARITHMETIC)];
+  if (!flushesDenormals) {
+    const isBelowNormal = k.compare("lt", k.unary("abs", x), c(2 ** -126));
+    doubts.push(k.binary("and", isBelowNormal, k.compare("ne", x, c(0))));
+  }
+  return { rounded: k.noteRounding(difference, x, "bf16", true), doubts };
 }
 
 /** Adds and subtracts 2^13 times the power of two below x: floats of that size are spaced like f16 around x, so this rounds. */

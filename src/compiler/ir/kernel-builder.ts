@@ -104,14 +104,15 @@ export class KernelBuilder {
     const rounding = this.roundings.get(given);
     const isOf = rounding?.to === this.buffers[buffer]?.dtype;
     const value = rounding && isOf && !rounding.isCheap ? rounding.from : given;
-    const isRounded = (isOf && value === given) || this.isLoadOf(given, this.buffers[buffer]?.dtype);
+    const isCopied = this.buffers[buffer]?.dtype === "bf16" && this.isBrainLoad(given);
+    const isRounded = (isOf && value === given) || isCopied;
     const statement = { kind: "store", buffer, index, value, isOnce, gate } as const;
     this.region().statements.push(isRounded ? { ...statement, isRounded } : statement);
   }
 
-  /** Whether a value was loaded from a buffer of bf16, and is stored in another. */
-  private isLoadOf({ op, attribute }: Value, dtype: DType | undefined): boolean {
-    return dtype === "bf16" && op === "load" && this.buffers[attribute as number]?.dtype === "bf16";
+  /** Whether a value was loaded from a buffer of bf16. */
+  isBrainLoad({ op, attribute }: Value): boolean {
+    return op === "load" && this.buffers[attribute as number]?.dtype === "bf16";
   }
 
   /**

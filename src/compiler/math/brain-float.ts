@@ -7,7 +7,7 @@
  * may be as short as that allows.
  */
 import { divideAny } from "./correct-rounding.js";
-import { constants } from "./float-parts.js";
+import { constants, withSignOf } from "./float-parts.js";
 import type { ScalarOps } from "./scalar-ops.js";
 
 export interface BrainOps<V> extends ScalarOps<V> {
@@ -32,14 +32,15 @@ const erfOverX = {
 export function erfOfBrain<V>(k: BrainOps<V>, x: V): V {
   const c = constants(k, "f32");
   const { end, coefficients } = erfOverX;
-  const below = k.select(k.gt(x, c(end)), c(end), x);
-  const bounded = k.select(k.lt(below, c(-end)), c(-end), below);
+  // Of the magnitude, which has one limit; NaN is not above it.
+  const magnitude = k.abs(x);
+  const bounded = k.select(k.gt(magnitude, c(end)), c(end), magnitude);
   const square = k.mul(bounded, bounded);
   const polynomial = coefficients.reduceRight<V | null>(
     (sum, coefficient) => (sum === null ? c(coefficient) : k.mulAdd(sum, square, c(coefficient))),
     null,
   ) as V;
-  return k.mul(bounded, polynomial);
+  return withSignOf(k, k.mul(bounded, polynomial), x, "f32");
 }
 
 /**

@@ -2,9 +2,9 @@
  * The kernel of running totals (cumulate.ts plans them). It goes through one chunk of one row and stores the total at every
  * element, or only the chunk's total.
  *
- * Rows along memory (no axes inside) are shared by the lanes of a workgroup, or of a subgroup where there are many: a lane
- * takes four neighbours at a time, and the lanes' totals are cumulated among them by doubling distances (Hillis and Steele
- * 1986). Rows of another axis get one thread each: neighbouring threads then read neighbours in memory.
+ * Rows along memory (no axes inside) are shared by the lanes of a workgroup: a lane takes four neighbours at a time, and
+ * the lanes' totals are cumulated among them by doubling distances (Hillis and Steele 1986). Rows of another axis get one
+ * thread each: neighbouring threads then read neighbours in memory.
  */
 import type { DType } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
@@ -34,14 +34,13 @@ export interface Cut {
   readonly chunks: number;
   readonly chunkLength: number;
   readonly lanes: number;
-  /** Tiles (of four elements to a lane) that are read at once: one unless told. */
-  readonly tilesPerRound?: number;
 }
 
 export interface Role {
   /** Every element's total, one total per chunk, or (for totals themselves) the total and its segment. */
   readonly stores: "elements" | "totals" | "totalsSoFar";
-  readonly startsFrom: "before" | null;
+  /** Where the total before a chunk comes from: it is in memory, or those of all chunks before are, and are combined. */
+  readonly startsFrom: "before" | "totals" | null;
   /** The total of no elements. */
   readonly nothing: PlainScalar;
 }
@@ -73,12 +72,14 @@ interface Buffers {
 /** A kernel in the making, at the start of its chunk. */
 interface ChunkKernel {
   readonly k: KernelBuilder;
+  readonly ops: ElementOps<Element>;
   readonly task: Cumulation;
   readonly cut: Cut;
   readonly role: Role;
   readonly buffers: Buffers;
-  /** The row is block, chunk, place within. */
+  /** The row is block, position of the chunk, place within. */
   readonly block: Value;
+  readonly position: Value;
   readonly within: Value;
   /** The first element of the chunk. */
   readonly first: Value;
@@ -107,14 +108,14 @@ function startKernel(task: Cumulation, cut: Cut, role: Role, settings: ElementSe
   const ops = elementOps(k, settings);
   const buffers = declareBuffers(k, task, role);
   const [outside, within] = splitRow(k, k.row, inner, outer * chunks);
-  const [block, chunk] = splitRow(k, outside, chunks, outer);
-  const first = k.binary("mul", chunk, k.constant("i32", chunkLength));
+  const [block, position] = splitRow(k, outside, chunks, outer);
+  const first = k.binary("mul", position, k.constant("i32", chunkLength));
   const combine = combineWith(k, ops, task);
   const nothing: Total = {
     value: ops.constant(dtype, role.nothing),
     segment: hasSegments ? k.constant("i32", -1) : null,
   };
-  return { k, task, cut, role, buffers, block, within, first, combine, nothing };
+  return { k, ops, task, cut, role, buffers, block, position, within, first, combine, nothing };
 }
 
 function declareBuffers(k: KernelBuilder, { dtype, hasSegments }: Cumulation, role: Role): Buffers {
@@ -175,18 +176,15 @@ interface LaneItems {
   readonly sums: readonly Total[];
 }
 
-/** The lanes go through the chunk, each with PER_LANE neighbours of a tile, and `tilesPerRound` tiles in a round. */
+/** The lanes of a workgroup go through the chunk, each with PER_LANE neighbours per round. */
 function cumulateOverLanes(chunk: ChunkKernel): void {
   const { k, task, cut, role, first } = chunk;
   const i = (value: number) => k.constant("i32", value);
   const tile = cut.lanes * PER_LANE;
-  const tiles = cut.tilesPerRound ?? 1;
   const mine = k.binary("add", first, k.binary("mul", k.lane, i(PER_LANE)));
-  const last = k.loop(cut.chunkLength / (tile * tiles), pack(startTotal(chunk)), (round, state) => {
-    const base = k.binary("add", mine, k.binary("mul", round, i(tile * tiles)));
-    // All tiles are read before the first is cumulated.
-    const read = Array.from({ length: tiles }, (_, t) => readItems(chunk, k.binary("add", base, i(t * tile))));
-    return pack(read.reduce((before, items) => cumulateTile(chunk, before, items), unpack(task, state)));
+  const last = k.loop(cut.chunkLength / tile, pack(startTotal(chunk)), (round, state) => {
+    const base = k.binary("add", mine, k.binary("mul", round, i(tile)));
+    return pack(cumulateTile(chunk, unpack(task, state), readItems(chunk, base)));
   });
   if (role.stores === "totals") writeTotal(chunk, k.row, unpack(task, last), true, null);
 }
@@ -250,12 +248,38 @@ const fromLane = ({ k, task }: ChunkKernel, total: Total, lane: Value): Total =>
   );
 
 /** The total before the chunk. */
-function startTotal({ k, task, role, buffers, nothing }: ChunkKernel): Total {
+function startTotal(chunk: ChunkKernel): Total {
+  const { k, task, role, buffers, nothing } = chunk;
   if (!role.startsFrom) return nothing;
+  if (role.startsFrom === "totals") return chunk.combine(nothing, totalOfEarlier(chunk));
   return {
     value: { dtype: task.dtype, value: k.load(buffers.start, k.row, computeType(task.dtype)) },
     segment: task.hasSegments ? k.load(buffers.startSegment, k.row, "i32") : null,
   };
+}
+
+/** The totals of the chunks before, combined by all lanes together. */
+function totalOfEarlier({ k, ops, task, cut, buffers, block, position, combine }: ChunkKernel): Total {
+  const { combineOp, neutral } = runningTotal(task.op);
+  if (!combineOp) throw new Error(`cumulate: lanes cannot combine totals of ${task.op}`);
+  const i = (value: number) => k.constant("i32", value);
+  const none: Total = { value: ops.constant(task.dtype, neutral(task.dtype)), segment: null };
+  const line = k.binary("mul", block, i(cut.chunks));
+  const tile = cut.lanes * PER_LANE;
+  const [sum] = k.loop(Math.ceil(cut.chunks / tile), pack(none), (round, state) => {
+    const base = k.binary("add", k.binary("mul", round, i(tile)), k.lane);
+    let total = unpack(task, state);
+    for (let j = 0; j < PER_LANE; j++) {
+      const at = k.binary("add", base, i(j * cut.lanes));
+      const isEarlier = k.compare("lt", at, position);
+      const place = k.binary("add", line, k.select(isEarlier, at, i(0)));
+      const loaded = k.load(buffers.start, place, computeType(task.dtype));
+      total = combine(total, choose(k, isEarlier, { ...none, value: { dtype: task.dtype, value: loaded } }, none));
+    }
+    return pack(total);
+  });
+  const all = k.combineLanes(combineOp, sum as Value);
+  return { value: { dtype: task.dtype, value: wrap(k, task.dtype, all) }, segment: null };
 }
 
 /** Whether the axis has a p-th element; null where it always has. */

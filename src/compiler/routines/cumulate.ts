@@ -3,7 +3,8 @@
  * same in every run. This file plans the kernels; cumulate-kernel.ts writes them.
  *
  * The axis is cut into chunks. Each chunk's total is found, the totals are cumulated, and each chunk is then cumulated
- * starting from the total before it: the elements are read twice and written once. Where there are enough rows to keep
+ * starting from the total before it: the elements are read twice and written once. A workgroup that has a chunk adds up the
+ * totals before it by itself, where their order does not matter. Where there are enough rows to keep
  * the device busy, a row is one chunk and is read once.
  */
 import type { DType } from "../../core/dtype.js";
@@ -37,13 +38,12 @@ export function planCumulate(task: Cumulation, profile: TargetProfile, settings:
   const input: RoutineBuffer[] = [{ kind: "input", index: 0 }];
   if (task.hasSegments) input.push({ kind: "input", index: 1 });
   const result: RoutineBuffer = { kind: "result" };
-  const { identity, neutral } = runningTotal(task.op);
+  const { identity, neutral, combineOp } = runningTotal(task.op);
   // Without the element itself, the first total is shown as it is.
   const nothing = task.isExclusive ? identity(task.dtype) : neutral(task.dtype);
-  const ofElements = inSubgroups(task, cut, profile);
   if (cut.chunks === 1) {
     const role: Role = { stores: "elements", startsFrom: null, nothing };
-    const step = { kernel: cumulateKernel(task, ofElements, role, settings), formula: formulaOf(task, cut, role) };
+    const step = { kernel: cumulateKernel(task, cut, role, settings), formula: formulaOf(task, cut, role) };
     return { temporaries: [], steps: [{ ...step, buffers: [...input, result] }] };
   }
   const temporary = (index: number): RoutineBuffer => ({ kind: "temporary", index });
@@ -63,12 +63,21 @@ export function planCumulate(task: Cumulation, profile: TargetProfile, settings:
     buffers,
     formula: formulaOf(of, by, role),
   });
+  const first = step(task, cut, { stores: "totals", startsFrom: null, nothing: neutral(task.dtype) }, [
+    ...input,
+    ...totals,
+  ]);
+  // Lanes that share a chunk combine the totals before it themselves, which takes less time than a kernel in between.
+  if (cut.lanes > 1 && !task.hasSegments && combineOp) {
+    const role: Role = { stores: "elements", startsFrom: "totals", nothing };
+    return { temporaries: [temporaries[0]], steps: [first, step(task, cut, role, [...input, ...totals, result])] };
+  }
   return {
     temporaries,
     steps: [
-      step(task, cut, { stores: "totals", startsFrom: null, nothing: neutral(task.dtype) }, [...input, ...totals]),
+      first,
       step(ofTotals, whole, { stores: "totalsSoFar", startsFrom: null, nothing }, [...totals, ...before]),
-      step(task, ofElements, { stores: "elements", startsFrom: "before", nothing }, [...input, ...before, result]),
+      step(task, cut, { stores: "elements", startsFrom: "before", nothing }, [...input, ...before, result]),
     ],
   };
 }
@@ -91,25 +100,6 @@ function cutInto(task: Cumulation, { maxLanes }: TargetProfile): Cut {
   return { lanes: 1, chunkLength, chunks: Math.max(1, Math.ceil(extent / chunkLength)) };
 }
 
-/** Chunks from which on those of a subgroup each keep the device busy. */
-const MANY_CHUNKS = 2048;
-/** Tiles that a subgroup reads at once: enough bytes are then on their way. */
-const TILES_PER_ROUND = 4;
-
-/**
- * The same chunks for subgroups instead of workgroups, where there are many: their lanes need no barriers to cumulate. On an
- * H200 workgroups of 256 lanes, with 17 barriers a tile, read and wrote at 2.9 TB/s.
- */
-function inSubgroups(task: Cumulation, cut: Cut, { sort: { subgroupSize = 1 } }: TargetProfile): Cut {
-  const stride = subgroupSize * PER_LANE * TILES_PER_ROUND;
-  const isGood =
-    subgroupSize > 1 &&
-    cut.lanes > subgroupSize &&
-    cut.chunkLength % stride === 0 &&
-    sizesOf(task).outer * cut.chunks >= MANY_CHUNKS;
-  return isGood ? { ...cut, lanes: subgroupSize, tilesPerRound: TILES_PER_ROUND } : cut;
-}
-
 /** The kernel's formula, as `out[i, j] = sum over k <= j of a[i, k]`. Chunks run in the direction of the totals. */
 function formulaOf(task: Cumulation, { chunkLength }: Cut, role: Role): RoutineStep["formula"] {
   const { op, axis, shape, isReverse, isExclusive, hasSegments } = task;
@@ -129,14 +119,19 @@ function formulaOf(task: Cumulation, { chunkLength }: Cut, role: Role): RoutineS
       return `${to}${at(own)} = ${op} over ${rounds} of ${names[0]}${at(place)}${which}`;
     };
   }
-  const chunk = at(`${isReverse ? `(${last} - ${own})` : own} / ${chunkLength}`);
+  const position = `${isReverse ? `(${last} - ${own})` : own} / ${chunkLength}`;
+  const chunk = at(position);
   return (names) => {
     const [a, ...rest] = names.slice(0, -1);
     const segments = hasSegments ? rest.shift() : null;
     const [before, itsSegment] = rest;
     const same = segments ? ` with ${segments}[${counter}] == ${segments}[${own}]` : "";
     const where = itsSegment ? ` where ${itsSegment}${chunk} == ${segments}[${own}]` : "";
-    const start = before ? `, from ${before}${chunk} on${where}` : "";
+    const total =
+      role.startsFrom === "totals"
+        ? `${op} over ${counter} < ${position} of ${before}${at(counter)}`
+        : `${before}${chunk}`;
+    const start = before ? `, from ${total} on${where}` : "";
     return `${names.at(-1)}${at(own)} = ${op} over ${over}${same} of ${a}${at(counter)}${start}`;
   };
 }

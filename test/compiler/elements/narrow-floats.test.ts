@@ -116,9 +116,13 @@ describeOnTensorDevices("rounding to bf16 by arithmetic", (device) => {
     const result = roundToBrainByArithmetic(k, inside, false);
     k.store(target, k.row, result.rounded);
     const [one, zero] = [k.constant("f32", 1), k.constant("f32", 0)];
-    k.store(flags, k.row, result.isWrong ? k.select(result.isWrong, one, zero) : zero);
-    const [, values, isWrong] = runKernel(device, k.finish(), [given, given.slice(), given.slice()]);
-    return { rounded: values, isWrong };
+    const isWrong = result.doubts.reduce<Value | null>(
+      (any, doubt) => (any ? k.binary("or", any, doubt) : doubt),
+      null,
+    );
+    k.store(flags, k.row, isWrong ? k.select(isWrong, one, zero) : zero);
+    const [, values, wrong] = runKernel(device, k.finish(), [given, given.slice(), given.slice()]);
+    return { rounded: values, isWrong: wrong };
   }
 
   test("where it does not say that it is wrong, it is right to the bit, the sign of zero included", () => {

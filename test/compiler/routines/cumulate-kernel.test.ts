@@ -217,18 +217,13 @@ test("an axis of no elements is a kernel of no rows", () => {
   assert.equal(cumulateKernel(task([4, 0], { axis: 1 }), alone(1), elements, { division: "native" }).rows, 0);
 });
 
-describe("several tiles in a round", () => {
-  const TILES = 2;
-  const inRounds = (extent: number): Cut => {
-    const chunkLength = Math.ceil(extent / (TILES * ROUND)) * TILES * ROUND;
-    return { chunks: 1, chunkLength, lanes: LANES, tilesPerRound: TILES };
-  };
+describe("the end of the axis, and the totals before a chunk", () => {
   for (const isReverse of [false, true]) {
     for (const extent of [64, 60, 61, 16, 3]) {
       test(`${extent} elements ${isReverse ? "from the end" : "from the start"}`, () => {
         const of = task([2, extent], { axis: 1, isReverse });
         const x = numbers(2 * extent);
-        const [got] = written(of, inRounds(extent), elements, [x], 2 * extent);
+        const [got] = written(of, shared(extent), elements, [x], 2 * extent);
         assert.deepEqual(got, [...totals(x.slice(0, extent), of), ...totals(x.slice(extent), of)]);
       });
     }
@@ -237,15 +232,38 @@ describe("several tiles in a round", () => {
   test("neighbours at the end of an axis of whole vectors share one gate, so that they are one access", () => {
     const gatesOf = (extent: number): number => {
       const gates = new Set<unknown>();
-      walkStatements(
-        cumulateKernel(task([extent]), inRounds(extent), elements, { division: "native" }).body,
-        (statement) => {
-          if (statement.kind === "store") gates.add(statement.gate);
-        },
-      );
+      const { body } = cumulateKernel(task([extent]), shared(extent), elements, { division: "native" });
+      walkStatements(body, (statement) => {
+        if (statement.kind === "store") gates.add(statement.gate);
+      });
       return gates.size;
     };
-    assert.equal(gatesOf(60), TILES);
-    assert.equal(gatesOf(61), TILES * PER_LANE);
+    assert.equal(gatesOf(60), 1);
+    assert.equal(gatesOf(61), PER_LANE);
   });
+
+  for (const op of ["sum", "max", "product"] as const) {
+    for (const isExclusive of [false, true]) {
+      test(`a chunk starts from the ${op} of all before it, ${isExclusive ? "without" : "with"} the element`, () => {
+        const chunks = 20;
+        const extent = chunks * ROUND - 5;
+        const of = task([2, extent], { axis: 1, op, isExclusive });
+        const cut: Cut = { chunks, chunkLength: ROUND, lanes: LANES };
+        const x = numbers(2 * extent).map((value) => (op === "product" ? (value % 2 === 0 ? 1 : -1) : value));
+        const rows = [x.slice(0, extent), x.slice(extent)];
+        const combine: Combine = (a, b) => COMBINE[op](a, b);
+        const sums = rows.flatMap((row) =>
+          Array.from({ length: chunks }, (_, c) =>
+            row.slice(c * ROUND, (c + 1) * ROUND).reduce((a, b) => combine(a, b), NOTHING[op]),
+          ),
+        );
+        const role: Role = { stores: "elements", startsFrom: "totals", nothing: NOTHING[op] };
+        const [got] = written(of, cut, role, [x, sums], 2 * extent);
+        assert.deepEqual(
+          got,
+          rows.flatMap((row) => totals(row, of)),
+        );
+      });
+    }
+  }
 });

@@ -8,8 +8,8 @@ import { makeNode } from "../../build.js";
 import { closeOver, GraphFunction, makePlaceholder } from "../../function.js";
 import type { Node } from "../../node.js";
 import type { BatchedInput, RoutinePrimitive } from "../../primitive.js";
-import type { GraphOps } from "../../vocabulary.js";
 import { batchedPlaceholders, deviceOf, inferBundle, type Output, outputOf, outputsOf, partsOf } from "../bundle.js";
+import { reversed } from "./reverse-scan.js";
 
 export interface ScanParams {
   /** Parameters: constants, carries, one element of each sequence. Results: carries, one element of each stacked result. */
@@ -81,7 +81,7 @@ export const scan: RoutinePrimitive = {
         return parts[i < carries ? carriedAt++ : stackedAt++];
       });
     },
-    vjp: reversed,
+    vjp: (g, node, cotangents, isWanted = () => true) => reversed(g, node, cotangents, isWanted, scanNode),
     batch: (g, node, inputs, size) => {
       const params = paramsOf(node);
       const { body, constants, carries, length } = params;
@@ -126,93 +126,6 @@ export const scan: RoutinePrimitive = {
     },
   },
 };
-
-/** Reverse mode is a scan from the other end. It carries the cotangents of carries and the summed ones of constants. */
-function reversed(
-  g: GraphOps,
-  node: Node,
-  cotangents: readonly (Node | null)[],
-  isWanted: (input: number) => boolean = () => true,
-): readonly (Node | null)[] {
-  const { body, constants, carries, length, isReverse } = paramsOf(node);
-  const { inputs } = node;
-  const back = reversedBody(g, paramsOf(node), cotangents, isWanted);
-  const { captured, ctCarries, ctBegan, sums, perStep } = back;
-  const zero = (like: Node) => g.zeros(like.shape, like);
-  const first = ctCarries.flatMap((ct, i) => (ct ? [cotangents[i] ?? zero(inputs[constants + i])] : []));
-  const firstSums = sums.flatMap((sum, i) => (sum ? [zero(inputs[i])] : []));
-  const given = [
-    ...captured,
-    ...inputs.slice(0, constants),
-    ...first,
-    ...firstSums,
-    ...partsOf(node).slice(body.results.length),
-    ...inputs.slice(constants + carries),
-    ...present(cotangents.slice(carries, body.results.length)),
-    ...ctBegan.flatMap((ct, i) => (ct ? [cotangents[body.results.length + i] as Node] : [])),
-  ];
-  const parts = scanNode(given, {
-    body: back.body,
-    constants: captured.length + constants,
-    carries: first.length + firstSums.length,
-    length,
-    isReverse: !isReverse,
-  });
-  let carryAt = 0;
-  let sumAt = first.length;
-  let stepAt = first.length + firstSums.length;
-  return [
-    ...sums.map((sum) => (sum ? parts[sumAt++] : null)),
-    ...ctCarries.map((ct) => (ct ? parts[carryAt++] : null)),
-    ...perStep.map((step) => (step ? parts[stepAt++] : null)),
-  ];
-}
-
-/**
- * A round of the reverse scan. Parameters: the loop's constants; cotangents of carries and sums for constants, which are carried;
- * the carries of the round and its elements of sequences; cotangents of stacked results and of stacked carries.
- */
-function reversedBody(
-  g: GraphOps,
-  { body, constants, carries }: ScanParams,
-  cotangents: readonly (Node | null)[],
-  isWanted: (input: number) => boolean,
-) {
-  const own = body.parameters.map(makePlaceholder);
-  const results = body.apply(own);
-  const floatCarries = own.slice(constants, constants + carries).map(({ dtype }) => g.isDifferentiable(dtype));
-  const ctCarries = results.slice(0, carries).map((result, i) => (floatCarries[i] ? makePlaceholder(result) : null));
-  const ctStacked = results
-    .slice(carries)
-    .map((result, i) => (cotangents[carries + i] ? makePlaceholder(result) : null));
-  // Stacked carries have cotangents too when a reverse scan is itself differentiated.
-  const ctBegan = ctCarries.map((ct, i) => (cotangents[results.length + i] ? ct && makePlaceholder(ct) : null));
-  // Data needs no cotangents: without these the loop neither sums nor computes them.
-  const isCarry = (i: number) => i >= constants && i < constants + carries;
-  const variables = own.filter((_, i) => isCarry(i) || isWanted(i));
-  const found = g.pullBack(results, [...ctCarries, ...ctStacked], variables);
-  const pulled = own.map((parameter) => found[variables.indexOf(parameter)] ?? null);
-  const sums = own.slice(0, constants).map((parameter, i) => (pulled[i] ? makePlaceholder(parameter) : null));
-  const parameters = [
-    ...own.slice(0, constants),
-    ...present(ctCarries),
-    ...present(sums),
-    ...own.slice(constants),
-    ...present(ctStacked),
-    ...present(ctBegan),
-  ];
-  const nextCarries = ctCarries.flatMap((ct, i) => {
-    if (!ct) return [];
-    const carry = own[constants + i];
-    const next = pulled[constants + i] ?? g.zeros(carry.shape, carry);
-    const begun = ctBegan[i];
-    return [begun ? g.add(next, begun) : next];
-  });
-  const nextSums = sums.flatMap((sum, i) => (sum ? [g.add(sum, pulled[i] as Node)] : []));
-  const perStep = own.slice(constants + carries).map((_, i) => pulled[constants + carries + i]);
-  const closed = closeOver([...nextCarries, ...nextSums, ...present(perStep)], parameters);
-  return { ...closed, ctCarries, ctBegan, sums, perStep };
-}
 
 const present = (list: readonly (Node | null)[]): Node[] => list.filter((each) => each !== null);
 
