@@ -140,6 +140,8 @@ export const INNER_LAYERS = {
     activations: [],
     // the layers, a file for each family
     layers: ["core", "initializers", "activations"],
+    // images changed by chance, on the device
+    augment: ["layers"],
     losses: ["activations"],
     metrics: ["losses"],
     // numbers by step, as learning rates

@@ -1,6 +1,7 @@
 /** Neural networks: `import { dense, sequential } from "pumice/nn"`. */
 
 export * as activations from "./activations/index.js";
+export * as augment from "./augment/index.js";
 export { auxiliaryLoss } from "./core/auxiliary-loss.js";
 export { type BlockRun, block, type Part, type PartsOf } from "./core/block.js";
 export { diagram } from "./core/diagram.js";
