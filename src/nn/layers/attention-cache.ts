@@ -8,6 +8,7 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { key as keyOf } from "../../random/index.js";
 import { arange, type Tensor, where, zeros } from "../../tensor/index.js";
+import { cond } from "../../transforms/control.js";
 import { leaves } from "../../transforms/tree.js";
 import type { Initializer } from "../core/initializer.js";
 import type { InputSpec } from "../core/input-spec.js";
@@ -98,6 +99,34 @@ export function remembered(scope: Scope, place: Place, keys: Tensor, values: Ten
   const fits = place.length.lessEqual(capacity);
   const checked = (result: Tensor): Tensor => where(fits, result, Number.NaN).cast(result.dtype) as Tensor;
   return { ...place, keys: together("keys", keys), values: together("values", values), checked };
+}
+
+/**
+ * The keys and values of a memory. The first run with a cache computes and keeps them, and those that follow read them; `place` is that of the
+ * tokens that look at the memory.
+ */
+export function keptForMemory(scope: Scope, place: Place, tokens: number, make: () => Projected): Projected {
+  if (place.length === null) return make();
+  const cache = scope.inside(CACHE, CACHE);
+  const kept = [cache.stateIfAny("keys")?.value, cache.stateIfAny("values")?.value];
+  if (scope.isInitializing) {
+    const made = make();
+    for (const name of ["keys", "values"] as const) cache.state(name, made[name].shape, emptyOf(made[name].dtype));
+    return made;
+  }
+  const [keys, values] = kept;
+  if (!keys || !values)
+    throw new ArgumentError(`${scope.label}: its cache has no keys; make it by attentionCache with { x, memory }.`);
+  const now = cond(place.length.equal(tokens), make, () => ({ keys, values }));
+  keep(cache, "keys", now.keys);
+  keep(cache, "values", now.values);
+  return now;
+}
+
+/** Keys and values by head. */
+export interface Projected {
+  readonly keys: Tensor;
+  readonly values: Tensor;
 }
 
 /**

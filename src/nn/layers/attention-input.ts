@@ -33,8 +33,8 @@ interface Given extends Beside {
   readonly query: Tensor;
   readonly key: Tensor;
   readonly value: Tensor;
-  /** Whether tokens look at each other. */
-  readonly isSelf: boolean;
+  /** Tokens look at each other, at a memory, or queries at keys from elsewhere. */
+  readonly kind: "self" | "memory" | "apart";
 }
 
 const FIELDS = ["x", "memory", "query", "key", "value", "mask", "bias"];
@@ -43,7 +43,7 @@ const EXAMPLE = "a tensor [batch, tokens, features], { x, memory, mask } or { qu
 /** The input's queries, keys and values. */
 export function attentionInput(input: AttentionInput): Given {
   const name = "multiHeadAttention";
-  if (isTensor(input)) return checked({ query: input, key: input, value: input, isSelf: true });
+  if (isTensor(input)) return checked({ query: input, key: input, value: input, kind: "self" });
   if (typeof input !== "object" || input === null) {
     throw new ArgumentError(`${name}: takes ${EXAMPLE}; not ${shown(input)}.`);
   }
@@ -56,8 +56,8 @@ export function attentionInput(input: AttentionInput): Given {
   }
   const { x, memory, query, key, value, mask, bias } = input as Partial<TokensAndMemory & QueriesAndKeys>;
   if (x && !query && !key && !value)
-    return checked({ query: x, key: memory ?? x, value: memory ?? x, isSelf: !memory, mask, bias });
-  if (query && key && !x && !memory) return checked({ query, key, value: value ?? key, isSelf: false, mask, bias });
+    return checked({ query: x, key: memory ?? x, value: memory ?? x, kind: memory ? "memory" : "self", mask, bias });
+  if (query && key && !x && !memory) return checked({ query, key, value: value ?? key, kind: "apart", mask, bias });
   throw new ArgumentError(`${name}: the input has ${Object.keys(input).join(", ")}; it takes ${EXAMPLE}.`);
 }
 

@@ -12,7 +12,7 @@ import type { Initializer } from "../core/initializer.js";
 import { type AnyLayer, type Definition, Layer } from "../core/layer.js";
 import type { Scope } from "../core/scope.js";
 import { alibiBias } from "./alibi.js";
-import { type Place, placeOf, type Remembered, remembered } from "./attention-cache.js";
+import { keptForMemory, type Place, type Projected, placeOf, type Remembered, remembered } from "./attention-cache.js";
 import { type AttentionInput, attentionInput, overKeys } from "./attention-input.js";
 import { attentionByWeights } from "./attention-weights.js";
 import { dense } from "./dense.js";
@@ -133,52 +133,54 @@ function run(
     const own = parts[name] as unknown as Layer;
     return own.call(scope.inside(name, own.kind), x);
   };
-  const { headSize, queryKeyNorm = false } = options;
-  const normed = (name: string, x: Tensor): Tensor => (queryKeyNorm ? part(name, x) : x);
-  const products = projections(input, part, heads, options);
-  const [q, k, v] = [normed("queryNorm", products.q), normed("keyNorm", products.k), products.v];
+  const { headSize } = options;
   const tokens = input.query.shape[input.query.rank - 2] as number;
-  const place = input.isSelf ? placeOf(scope, tokens, q.device) : { positions: counted(tokens, q), length: null };
-  const keyPlaces = input.isSelf ? place.positions : counted(k.shape[k.rank - 2] as number, k);
-  const cache = remembered(scope, place, rotated(k, keyPlaces, options), v);
-  const [keys, values] = cache ? [cache.keys, cache.values] : [rotated(k, keyPlaces, options), v];
-  const mixed = mixedValues(
-    scope,
-    rotated(q, place.positions, options),
-    keys,
-    values,
-    { place, cache, mask: input.mask, bias: input.bias },
-    heads,
-    options,
-  );
+  const { device } = input.query;
+  const none: Place = { positions: counted(tokens, device), length: null };
+  const place = input.kind === "apart" ? none : placeOf(scope, tokens, device);
+  const { q, keysAndValues } = projections(input, part, place, heads, options);
+  const isOverMemory = input.kind === "memory";
+  const { keys, values } = isOverMemory ? keptForMemory(scope, place, tokens, keysAndValues) : keysAndValues();
+  const cache = input.kind === "self" ? remembered(scope, place, keys, values) : null;
+  const around = { place, cache, mask: input.mask, bias: input.bias };
+  const mixed = mixedValues(scope, q, cache?.keys ?? keys, cache?.values ?? values, around, heads, options);
   const together = mixed.moveAxis(-3, -2).reshape([...input.query.shape.slice(0, -1), heads * headSize]);
   const result = part("output", together);
   return cache ? cache.checked(result) : result;
 }
 
-/** Queries, keys and values by head, [batch, heads, tokens, headSize]. */
+/** Queries by head, [batch, heads, tokens, headSize], and a function that makes keys and values: those of a memory may be in a cache. */
 function projections(
-  { query, key, value, isSelf }: ReturnType<typeof attentionInput>,
+  { query, key, value, kind }: ReturnType<typeof attentionInput>,
   part: (name: string, x: Tensor) => Tensor,
+  place: Place,
   heads: number,
-  { headSize, keyValueHeads = heads, fused = false }: MultiHeadAttentionOptions,
-): { readonly q: Tensor; readonly k: Tensor; readonly v: Tensor } {
+  options: MultiHeadAttentionOptions,
+): { readonly q: Tensor; readonly keysAndValues: () => Projected } {
+  const { headSize, keyValueHeads = heads, fused = false, queryKeyNorm = false } = options;
+  const counts = [heads, keyValueHeads, keyValueHeads] as const;
   const apart = (x: Tensor, count: number): Tensor =>
     x.reshape([...x.shape.slice(0, -1), count, headSize]).moveAxis(-2, -3);
-  const counts = [heads, keyValueHeads, keyValueHeads];
-  if (fused && !isSelf) {
+  const turnedIn = (name: string, x: Tensor, positions: Tensor): Tensor =>
+    rotated(queryKeyNorm ? part(name, x) : x, positions, options);
+  if (fused && kind !== "self") {
     throw new ArgumentError(
       "multiHeadAttention: with { fused: true } tokens look at each other only; leave it out to give a memory or keys.",
     );
   }
-  const all = fused
-    ? part("projection", query).split({ sizes: counts.map((count) => count * headSize) }, { axis: -1 })
-    : [part("query", query), part("key", key), part("value", value)];
-  const [q, k, v] = all.map((x, i) => apart(x, counts[i] as number)) as [Tensor, Tensor, Tensor];
-  return { q, k, v };
+  const sizes = counts.map((count) => count * headSize);
+  const all = fused ? (part("projection", query).split({ sizes }, { axis: -1 }) as Tensor[]) : [];
+  const keyPlaces = kind === "self" ? place.positions : counted(key.shape[key.rank - 2] as number, key.device);
+  return {
+    q: turnedIn("queryNorm", apart(all[0] ?? part("query", query), heads), place.positions),
+    keysAndValues: () => ({
+      keys: turnedIn("keyNorm", apart(all[1] ?? part("key", key), keyValueHeads), keyPlaces),
+      values: apart(all[2] ?? part("value", value), keyValueHeads),
+    }),
+  };
 }
 
-const counted = (count: number, like: Tensor): Tensor => arange(count, { dtype: "i32", device: like.device }) as Tensor;
+const counted = (count: number, device: string): Tensor => arange(count, { dtype: "i32", device }) as Tensor;
 
 function rotated(x: Tensor, positions: Tensor, { rotary }: MultiHeadAttentionOptions): Tensor {
   return rotary ? turned(x, positions, rotary === true ? {} : rotary) : x;
@@ -206,15 +208,15 @@ function mixedValues(
   const [queries, keys] = [q.shape[q.rank - 2], k.shape[k.rank - 2]] as [number, number];
   scope.countMultiplyAdds(sizeOf(lead) * heads * queries * keys * 2 * headSize);
   const mask = given && overKeys("mask", given, lead.length);
-  const slopes = alibi ? alibiBias(heads, place.positions, counted(keys, k)) : undefined;
+  const slopes = alibi ? alibiBias(heads, place.positions, counted(keys, k.device)) : undefined;
   const own = added && overKeys("bias", added, lead.length);
   const bias = slopes && own ? own.add(slopes) : (slopes ?? own);
   const scale = options.scale ?? 1 / Math.sqrt(headSize);
   const isDropping = dropout > 0 && scope.isTraining;
-  if (!cache && !isDropping && softcap === undefined) {
+  if (place.length === null && !isDropping && softcap === undefined) {
     return attention(q, k, v, { causal, window, mask, bias, scale }) as Tensor;
   }
-  const seen = seenKeys(place, counted(keys, k), options, cache !== null);
+  const seen = seenKeys(place, counted(keys, k.device), options, cache !== null);
   const both = seen && mask ? seen.logicalAnd(mask) : (seen ?? mask);
   if (!isDropping && softcap === undefined) {
     return attention(q, k, v, {

@@ -61,6 +61,36 @@ describeOnTensorDevices("attentionCache", (device) => {
   }
 });
 
+describeOnTensorDevices("attentionCache of a memory", (device) => {
+  test("keys and values of a memory are computed once; later runs read them", () => {
+    const model = transformerDecoder(8, { heads: 2, layers: 2, rotary: true, hidden: 8 });
+    const x = random.normal(random.key(1, { device }), [2, 5, 8]);
+    const memory = random.normal(random.key(2, { device }), [2, 3, 8]);
+    const { params } = model.init(random.key(0, { device }), { x, memory });
+    const whole = model.apply(params, { x, memory });
+    const empty = attentionCache(model, { x, memory }, { capacity: 6, device });
+    const run = jit((p: VariableTree, now: Tensor, other: Tensor, state: VariableTree) =>
+      model.applyWithState(p, { x: now, memory: other }, { state }),
+    );
+    const [first, one] = run(params, x.at(":", ":3") as Tensor, memory, empty);
+    const [second, two] = run(params, x.at(":", "3:4") as Tensor, memory, one);
+    // The memory's tokens are not looked at again.
+    const [third] = run(params, x.at(":", "4:5") as Tensor, memory.mul(Number.NaN) as Tensor, two);
+    assertNear(numbersOf(concat([first, second, third], { axis: 1 })), numbersOf(whole), 2e-5);
+  });
+
+  test("queries that look at a memory by rotary positions count on", () => {
+    const model = multiHeadAttention(2, { headSize: 4, rotary: true, alibi: true });
+    const x = random.normal(random.key(1, { device }), [1, 4, 8]);
+    const memory = random.normal(random.key(2, { device }), [1, 3, 6]);
+    const { params } = model.init(random.key(0, { device }), { x, memory });
+    const state = attentionCache(model, { x, memory }, { capacity: 4, device });
+    const [a, next] = model.applyWithState(params, { x: x.at(":", ":2") as Tensor, memory }, { state });
+    const [b] = model.applyWithState(params, { x: x.at(":", "2:") as Tensor, memory }, { state: next });
+    assertNear(numbersOf(concat([a, b], { axis: 1 })), numbersOf(model.apply(params, { x, memory })), 1e-5);
+  });
+});
+
 test("a cache is state by the paths of layers, keys turned and of shared heads, in the dtype of the arithmetic", () => {
   const model = multiHeadAttention(4, { headSize: 2, keyValueHeads: 2 });
   const cache = attentionCache(model.withDTypes({ compute: "bf16" }), [3, 1, 8], { capacity: 5, device: "cpu" })

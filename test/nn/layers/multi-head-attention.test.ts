@@ -134,7 +134,7 @@ describeOnTensorDevices("multiHeadAttention", (device) => {
       random.key(0, { device }),
       x,
     );
-    assert.deepEqual(Object.keys(made), ["query", "key", "value", "queryNorm", "keyNorm", "output"]);
+    assert.deepEqual(Object.keys(made), ["query", "queryNorm", "key", "keyNorm", "value", "output"]);
   });
 
   test("a memory of other features, queries apart from keys, without a batch, jitted and vectorised", () => {
