@@ -18,6 +18,8 @@ export interface EngineMemory {
   part(offset: number, byteLength: number): EngineMemory;
   /** Takes over the contents of memory of the same size. */
   copyFrom(source: EngineMemory): void;
+  /** Copies bytes from an offset on if they are here and the event loop need not turn. False: it did not. */
+  readNow(offset: number, into: Uint8Array): boolean;
   /** The contents. Does not block the event loop. */
   read(): Promise<Uint8Array>;
   /** The contents, blocking until they are here. */

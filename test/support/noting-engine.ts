@@ -20,6 +20,10 @@ export class NotedMemory implements EngineMemory {
     this.copiedFrom.push(source);
   };
   read = async () => this.readSync();
+  readNow(): boolean {
+    return false;
+  }
+
   readSync = () => new Uint8Array(this.byteLength);
   dispose = (): void => {
     this.isDisposed = true;
