@@ -54,6 +54,8 @@ export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedK
   /** A promise to await before more work is sent, so that the event loop turns; null if no turn is due. */
   giveWay(): Promise<void> | null;
   record(program: RecordableProgram<M, K>): RecordedProgram<M>;
+  /** A recorded program of few small kernels runs faster than its kernels one by one, however rarely somebody waits. */
+  readonly replaysFaster: boolean;
   /** Runs work and times its kernels. */
   profile(work: () => unknown): Promise<Profile>;
 }

@@ -211,8 +211,7 @@ export class Leases<Part = never> {
   }
 
   private newGroup(): LeaseGroup<Part> {
-    // All of its buffers may have been disposed of while it was open.
-    if (this.open?.held === 0) this.end(this.open.lease);
+    if (this.open) this.closeGroup(this.open);
     const parts: (Part | null)[] = [];
     const lease: Lease = { object: null, isYoung: true, release: () => this.freeAll(parts), index: this.live.length };
     const group = { parts, held: 0, lease };
@@ -222,6 +221,12 @@ export class Leases<Part = never> {
     this.holdWhileYoung(lease);
     this.open = group;
     return group;
+  }
+
+  /** All of its buffers may have been disposed of while it was open. */
+  private closeGroup(group: LeaseGroup<Part>): void {
+    this.open = null;
+    if (group.held === 0) this.end(group.lease);
   }
 
   private freeAll(parts: (Part | null)[]): void {
@@ -244,6 +249,7 @@ export class Leases<Part = never> {
 
   /** Holds all objects weakly. */
   private age(): void {
+    if (this.open) this.closeGroup(this.open);
     for (const lease of this.young) if (lease) weaken(lease);
     this.young.fill(null);
   }

@@ -21,6 +21,7 @@ import { hasWhileLoop } from "../graph/loop-mask.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { AwaitedLoops } from "./awaited-loops.js";
 import { execute } from "./execute.js";
+import { HotPrograms } from "./hot-programs.js";
 import { askedAgain, expectAgain, expectWaiting, markPassed, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
 import { type Prepared, recordable } from "./prepared.js";
@@ -78,6 +79,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private readonly maxKeptBytes: number;
   private readonly awaited: AwaitedLoops<M, K>;
   private readonly tuner: Tuner<M, K>;
+  private readonly hot: HotPrograms<M, K>;
 
   constructor(
     readonly id: string,
@@ -89,6 +91,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     this.tuner = new Tuner(engine, target, tuning);
     this.awaited = new AwaitedLoops(engine, this.counters, (node) => this.realize([node], true));
     this.source = new ProgramSource(id, engine, target, files, this.counters, this.tuner);
+    this.hot = new HotPrograms(engine, target, this.counters);
     this.programs = new ProgramTable(MAX_PROGRAMS, target.profile.alignment);
     this.maxKeptBytes = engine.memoryBytes * MAX_KEPT_SHARE;
   }
@@ -267,10 +270,11 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private run(program: Program<K>, { leaves, numbers, partsKey }: Found<unknown>): M[] {
     const { engine, counters } = this;
     const { memory, starts } = partsKey === null ? wholeMemory<M>(leaves) : slicedMemory<M>(leaves);
-    if (numbers.length === 0) return execute({ engine, program, leaves: memory, starts, counters });
-    return engine.withBytes(packsOf(numbers).map(bytesOfPack), (packs) =>
-      execute({ engine, program, leaves: [...memory, ...packs], starts, counters }),
-    );
+    const runOn = (all: readonly M[]) =>
+      (starts === null ? this.hot.run(program, all) : null) ??
+      execute({ engine, program, leaves: all, starts, counters });
+    if (numbers.length === 0) return runOn(memory);
+    return engine.withBytes(packsOf(numbers).map(bytesOfPack), (packs) => runOn([...memory, ...packs]));
   }
 
   /** A node that is a contiguous slice of existing memory gets that memory. False if it is no such slice. */

@@ -51,6 +51,7 @@ export function notingEngine(failAt = Number.POSITIVE_INFINITY) {
   };
   const engine: Engine<NotedMemory, NamedKernel> = {
     hasDoubles: true,
+    replaysFaster: false,
     memoryBytes: 2 ** 30,
     alloc: allocUninitialized,
     allocUninitialized,

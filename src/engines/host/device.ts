@@ -71,6 +71,8 @@ interface Timed {
 
 export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, LoadedHostKernel> {
   readonly hasDoubles = true;
+  /** @internal */
+  readonly replaysFaster = true;
   /** Whether products may be fused with sums where WebAssembly can: `PUMICE_FMA=off` says no. */
   readonly mayFuse = process.env.PUMICE_FMA !== "off";
   readonly threads: number;

@@ -122,6 +122,9 @@ export class VulkanDevice implements StreamOwner, MemoryDevice, Engine<DeviceBuf
     return this.found.description;
   }
 
+  /** @internal A recording is a submission of its own; kernels one by one share submissions with others. */
+  readonly replaysFaster = false;
+
   get hasDoubles(): boolean {
     return this.plan.features.includes("shaderFloat64");
   }
