@@ -50,6 +50,7 @@ function costOfNode({ primitive, params, shape, inputs }: Node): number {
   if (primitive === whileLoop) return Number.POSITIVE_INFINITY;
   if (params.branches) return Math.max(...(params.branches as readonly GraphFunction[]).map(costOf));
   if (params.body) return ((params as unknown as ScanParams).length ?? 1) * costOf(params.body as GraphFunction);
-  if (primitive === dot || primitive === matrixProduct) return sizeOf(shape) * inputs[0].shape[inputs[0].shape.length - 1];
+  if (primitive === dot || primitive === matrixProduct)
+    return sizeOf(shape) * inputs[0].shape[inputs[0].shape.length - 1];
   return Math.max(sizeOf(shape), ...inputs.map((input) => sizeOf(input.shape)));
 }

@@ -9,6 +9,7 @@ import type { CompositePrimitive } from "../primitive.js";
 
 const bodyOf = ({ params }: Pick<Node, "params">): GraphFunction => params.body as GraphFunction;
 
+/** @internal for tests: its rules are called by themselves */
 export const draw: CompositePrimitive = {
   name: "draw",
   kind: "composite",

@@ -99,9 +99,10 @@ type Product<L extends DType, R extends DType> = Tensor<MeetingOf<L, R>>;
 export function matmul<L extends DType, R extends DType>(
   left: Tensor<L>,
   right: Tensor<R>,
-  options: MatmulOptions = {},
+  options?: MatmulOptions,
 ): Product<L, R> {
   checkCount("matmul", 3, arguments);
+  if (options === undefined) return product(left, right);
   checkOptions("matmul", options, MATMUL);
   return withPrecision("matmul", options.precision, () => product(left, right));
 }

@@ -60,7 +60,8 @@ export class ValueMethods<D extends DType> {
       const { node, dtype } = this;
       const computing = backendOf(node).realizeGivingWay(node);
       const scratch = computing ? undefined : scratchOf(dtype);
-      if (scratch && backendOf(node).readNow(node, scratch.bytes)) return elementAt(scratch.data, dtype, 0) as ScalarOf<D>;
+      if (scratch && backendOf(node).readNow(node, scratch.bytes))
+        return elementAt(scratch.data, dtype, 0) as ScalarOf<D>;
       return elementAt(dataOf(await bytesOnce(computing, node), dtype), dtype, 0) as ScalarOf<D>;
     });
   }

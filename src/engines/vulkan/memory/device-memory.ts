@@ -53,7 +53,8 @@ export class DeviceMemory implements MemoryOwner {
     const { plan } = device;
     this.calls = device.calls;
     this.handle = device.handle;
-    this.garbage = new GarbageBudget(plan.garbage, plan.deviceHeapBytes, () => this.obtainableBytes());
+    const obtainable = () => this.obtainableBytes();
+    this.garbage = new GarbageBudget(plan.garbage, plan.deviceHeapBytes, obtainable, undefined, plan.dearGarbage);
     const staging = Math.min(4 * PIECE, Math.max(4 * MiB, plan.blockBytes));
     this.pools = {
       device: this.pool("device", plan.memory.device, false, plan.blockBytes, this.garbage),
