@@ -14,6 +14,8 @@ const STANDARD = [
   "ones_like", "tril", "triu", "zeros", "zeros_like",
   // data types
   "astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type",
+  // inspection
+  "capabilities", "default_device", "default_dtypes", "devices", "dtypes",
   // element by element
   "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_left_shift",
   "bitwise_invert", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "conj", "copysign", "cos", "cosh",
@@ -39,6 +41,19 @@ const STANDARD = [
   // utility
   "all", "any",
 ];
+
+/** Its extensions. */
+const EXTENSIONS = {
+  linalg:
+    "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank matrix_transpose outer pinv " +
+    "qr slogdet solve svd svdvals tensordot trace vecdot vector_norm",
+  fft: "fft fftfreq fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftfreq rfftn",
+} as const;
+
+/** Attributes and methods of its arrays that are no operators. */
+const ATTRIBUTES = ["dtype", "device", "mT", "ndim", "shape", "size", "T", "to_device"];
+
+const camelCase = (name: string): string => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
 /** There is nothing of the kind in JavaScript; the page says so. */
 const ABSENT = ["from_dlpack"];
@@ -71,11 +86,8 @@ describe("docs/array-api.md", () => {
       if (ABSENT.includes(standard)) continue;
       assert.equal(typeof surface[name], "function", `${standard} as ${name}`);
       assert.equal(name.toLowerCase(), standard.replaceAll("_", ""));
-      if (standard.includes("_"))
-        assert.equal(
-          name,
-          standard.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()),
-        );
+      // "dtype" is written DType here, as in isDType.
+      if (standard.includes("_")) assert.equal(name.replace("DType", "Dtype"), camelCase(standard));
     }
     assert.deepEqual(rows.filter(({ name }) => name === "").map(({ standard }) => standard), ABSENT); // biome-ignore format: one line
   });
@@ -89,6 +101,25 @@ describe("docs/array-api.md", () => {
       if (also.startsWith("x.")) assert.ok(isMember(also.slice(2)), also);
       else if (also !== "") assert.equal(typeof surface[also], "function", also);
     }
+  });
+
+  test("has all of the extensions, and they exist", () => {
+    for (const [extension, names] of Object.entries(EXTENSIONS)) {
+      const [, listed = ""] = new RegExp(`^\\| \`${extension}\` \\| \`([\\w ]+)\``, "m").exec(page) ?? [];
+      assert.deepEqual(listed.split(" "), names.split(" ").map(camelCase));
+      const space = surface[extension] as Record<string, unknown>;
+      for (const name of listed.split(" ")) assert.equal(typeof space[name], "function", `${extension}.${name}`);
+    }
+  });
+
+  test("tensors have the standard's attributes", () => {
+    for (const name of ATTRIBUTES) {
+      assert.ok(isMember(camelCase(name)), name);
+      assert.ok(page.includes(`\`${camelCase(name)}\``), name);
+    }
+    const x = pumice.tensor([[1, 2, 3]], { device: "cpu" });
+    assert.equal(x.ndim, 2);
+    assert.equal(x.toDevice("cpu").device, "cpu");
   });
 
   test("names beyond the standard are functions, and methods but for creation", () => {

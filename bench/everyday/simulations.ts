@@ -339,6 +339,16 @@ export const simulations: readonly EverydayProgram[] = [
     },
   },
   {
+    name: "interest",
+    title: "a sum of money with interest and a yearly payment, scalars only, read every year",
+    rounds: 200,
+    ...observed(
+      () => tensor(100),
+      (sum) => sum.mul(1.0001).add(0.01),
+      (sum) => sum.log(),
+    ),
+  },
+  {
     name: "moving-average",
     title: "an exponential moving average over arrays that arrive one by one, its norm read each time",
     rounds: 150,

@@ -130,7 +130,11 @@ export function normalizeAxes(
   rank: number,
   operation: string,
 ): number[] {
-  if (axes === undefined || axes === null) return Array.from({ length: rank }, (_, axis) => axis);
+  if (axes === undefined || axes === null) {
+    const all: number[] = [];
+    for (let axis = 0; axis < rank; axis++) all.push(axis);
+    return all;
+  }
   const list = Array.isArray(axes) ? (axes as readonly number[]) : [axes as number];
   const normal = list.map((axis) => normalizeAxis(axis, rank, operation));
   const repeated = normal.findIndex((axis, i) => normal.indexOf(axis) !== i);
@@ -144,6 +148,7 @@ export function normalizeAxes(
 
 /** The shape left when the (normalised) axes are reduced away, or kept with size 1. */
 export function reducedShape(shape: Shape, axes: readonly number[], keepDims = false): number[] {
+  if (axes.length === shape.length && !keepDims) return [];
   const reduced = new Set(axes);
   return shape.flatMap((size, axis) => (reduced.has(axis) ? (keepDims ? [1] : []) : [size]));
 }

@@ -18,6 +18,8 @@ export interface EngineMemory {
   part(offset: number, byteLength: number): EngineMemory;
   /** Takes over the contents of memory of the same size. */
   copyFrom(source: EngineMemory): void;
+  /** Copies bytes from an offset on if they are here and the event loop need not turn. False: it did not. */
+  readNow(offset: number, into: Uint8Array): boolean;
   /** The contents. Does not block the event loop. */
   read(): Promise<Uint8Array>;
   /** The contents, blocking until they are here. */
@@ -52,6 +54,8 @@ export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedK
   /** A promise to await before more work is sent, so that the event loop turns; null if no turn is due. */
   giveWay(): Promise<void> | null;
   record(program: RecordableProgram<M, K>): RecordedProgram<M>;
+  /** A recorded program of few small kernels runs faster than its kernels one by one, however rarely somebody waits. */
+  readonly replaysFaster: boolean;
   /** Runs work and times its kernels. */
   profile(work: () => unknown): Promise<Profile>;
 }

@@ -21,6 +21,25 @@ export interface Lease {
 }
 
 /**
+ * Stands for a few tiny buffers that were made one after another. Each of them refers to it, so it is unreachable when all of
+ * them are; then their memory is freed, or one by one as they are disposed of. V8's frequent collections of new objects keep
+ * whatever a WeakRef points to: with one for every buffer they had to move them all, which took a fourth of a loop's time.
+ */
+export interface LeaseGroup<Part> {
+  /** The memory of each buffer; null where it was freed. The lease has this array too, but not the group. */
+  readonly parts: (Part | null)[];
+  /** Parts that are not freed. */
+  held: number;
+  readonly lease: Lease;
+}
+
+/** A buffer: it refers to what it is given here, and ends that when it is disposed of. */
+interface Leased<Part> {
+  attach(lease: Lease): void;
+  joinLast(group: LeaseGroup<Part>): void;
+}
+
+/**
  * After this many new leases V8's keep-alive period is ended, so that ordinary collections can free objects, and a canary is
  * looked at. A lease and its tensor take about 1 KB of V8's heap.
  */
@@ -31,7 +50,14 @@ const LOOK_EVERY = 1024;
  */
 const YOUNG = 64;
 /** Bytes of a buffer that is little in this sense. */
-export const SMALL_LEASE = 4096;
+const SMALL = 4096;
+/** Bytes of a buffer that is tiny: it is held in a group. */
+const TINY = 256;
+/**
+ * Buffers of a group. One that lives long keeps the memory of all: together they take no more than the JavaScript objects
+ * of one or two tensors.
+ */
+const GROUP = 8;
 /** A canary is read after this many looks: by then V8 has marked the whole heap at least once since it was made. */
 const CANARY_AGE = 128;
 
@@ -60,7 +86,7 @@ function collectGarbage(): void {
   collector();
 }
 
-const everyone = new Set<Leases>();
+const everyone = new Set<{ sweep(): number }>();
 const canaries = new FinalizationRegistry(() => {
   for (const leases of everyone) leases.sweep();
   if (everyone.size > 0) armCanary();
@@ -69,8 +95,14 @@ function armCanary(): void {
   canaries.register({}, undefined);
 }
 
-export class Leases {
+/** `Part`: the memory of a tiny buffer. */
+export class Leases<Part = never> {
   private readonly live: Lease[] = [];
+  /** The group that takes the next tiny buffer. */
+  private open: LeaseGroup<Part> | null = null;
+  private groups = 0;
+  private grouped = 0;
+  private isClosed = false;
   private sinceLook = 0;
   private looks = 0;
   private readonly canaries: WeakRef<object>[] = [];
@@ -78,14 +110,18 @@ export class Leases {
   private readonly young: (Lease | null)[] = new Array(YOUNG).fill(null);
   private next = 0;
 
-  /** `onSweep` is called after a sweep that released something. */
-  constructor(private readonly onSweep: () => void = () => {}) {
+  /** `onSweep` is called after a sweep that released something; `free` frees the memory of a tiny buffer. */
+  constructor(
+    private readonly onSweep: () => void = () => {},
+    private readonly free: (part: Part) => void = () => {},
+  ) {
     if (everyone.size === 0) armCanary();
     everyone.add(this);
   }
 
+  /** Objects that hold something. */
   get size(): number {
-    return this.live.length;
+    return this.live.length - this.groups + this.grouped;
   }
 
   /**
@@ -100,14 +136,37 @@ export class Leases {
       index: this.live.length,
     };
     this.live.push(lease);
-    if (isSmall) {
-      const oldest = this.young[this.next];
-      if (oldest) weaken(oldest);
-      this.young[this.next] = lease;
-      this.next = (this.next + 1) & (YOUNG - 1);
-    }
+    if (isSmall) this.holdWhileYoung(lease);
     if (++this.sinceLook >= LOOK_EVERY) this.look();
     return lease;
+  }
+
+  /** Frees a buffer's memory once the buffer is unreachable. `keptBytes`: what stays allocated as long as the buffer lives. */
+  tie(buffer: Leased<Part>, memory: Part, byteLength: number, keptBytes: number): void {
+    const { free } = this;
+    if (keptBytes <= TINY) buffer.joinLast(this.join(memory));
+    else buffer.attach(this.add(buffer, () => free(memory), byteLength <= SMALL));
+  }
+
+  /** The group for a tiny buffer, which must refer to it, and whose memory is its last part from now on. */
+  private join(part: Part): LeaseGroup<Part> {
+    const group = this.open && this.open.parts.length < GROUP ? this.open : this.newGroup();
+    group.parts.push(part);
+    group.held++;
+    this.grouped++;
+    if (++this.sinceLook >= LOOK_EVERY) this.look();
+    return group;
+  }
+
+  /** Frees the memory of a tiny buffer early. */
+  leave(group: LeaseGroup<Part>, place: number): void {
+    const part = group.parts[place];
+    if (part === null || this.isClosed) return;
+    group.parts[place] = null;
+    group.held--;
+    this.grouped--;
+    this.free(part);
+    if (group.held === 0 && group !== this.open) this.end(group.lease);
   }
 
   /** Ends a lease early, releasing at once. */
@@ -142,13 +201,55 @@ export class Leases {
   /** Ends every lease without releasing: the device takes its memory with it. */
   close(): void {
     everyone.delete(this);
+    this.isClosed = true;
+    this.open = null;
+    this.groups = 0;
+    this.grouped = 0;
     for (const lease of this.live) lease.index = -1;
     this.live.length = 0;
     this.young.fill(null);
   }
 
+  private newGroup(): LeaseGroup<Part> {
+    if (this.open) this.closeGroup(this.open);
+    const parts: (Part | null)[] = [];
+    const lease: Lease = { object: null, isYoung: true, release: () => this.freeAll(parts), index: this.live.length };
+    const group = { parts, held: 0, lease };
+    lease.object = group;
+    this.live.push(lease);
+    this.groups++;
+    this.holdWhileYoung(lease);
+    this.open = group;
+    return group;
+  }
+
+  /** All of its buffers may have been disposed of while it was open. */
+  private closeGroup(group: LeaseGroup<Part>): void {
+    this.open = null;
+    if (group.held === 0) this.end(group.lease);
+  }
+
+  private freeAll(parts: (Part | null)[]): void {
+    this.groups--;
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i];
+      if (part === null) continue;
+      parts[i] = null;
+      this.grouped--;
+      this.free(part);
+    }
+  }
+
+  private holdWhileYoung(lease: Lease): void {
+    const oldest = this.young[this.next];
+    if (oldest) weaken(oldest);
+    this.young[this.next] = lease;
+    this.next = (this.next + 1) & (YOUNG - 1);
+  }
+
   /** Holds all objects weakly. */
   private age(): void {
+    if (this.open) this.closeGroup(this.open);
     for (const lease of this.young) if (lease) weaken(lease);
     this.young.fill(null);
   }

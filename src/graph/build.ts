@@ -110,7 +110,8 @@ export function reshapeNode(node: Node, shape: Shape): Node {
 /** Stretches a node to a shape it broadcasts to. */
 export function broadcastNode(node: Node, shape: Shape): Node {
   if (sameShape(node.shape, shape)) return node;
-  const aligned = reshapeNode(node, [...new Array(shape.length - node.shape.length).fill(1), ...node.shape]);
+  const missing = shape.length - node.shape.length;
+  const aligned = missing === 0 ? node : reshapeNode(node, [...new Array(missing).fill(1), ...node.shape]);
   return sameShape(aligned.shape, shape) ? aligned : derive(expand, aligned, { shape: [...shape] });
 }
 
@@ -152,7 +153,7 @@ export function commonDType(operation: string, operands: readonly (Node | Scalar
 /** Nodes and JavaScript values brought to one device, dtype and shape. */
 export function meet(operation: string, operands: readonly (Node | Scalar)[], dtype?: DType): Node[] {
   if (dtype === undefined && operands.length === 2) {
-    const alike = meetAlike(operands[0], operands[1]);
+    const alike = meetAlike(operation, operands[0], operands[1]);
     if (alike) return alike;
   }
   const nodes = operands.filter((operand): operand is Node => operand instanceof Node);
@@ -171,12 +172,15 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
   });
 }
 
-/** Fast path for two nodes of equal shape and dtype, or a node of floats and a number; null for anything else. */
-function meetAlike(a: Node | Scalar, b: Node | Scalar): Node[] | null {
+/** Fast path for two nodes of one dtype, or a node of floats and a number; null for anything else. */
+function meetAlike(operation: string, a: Node | Scalar, b: Node | Scalar): Node[] | null {
   if (!(a instanceof Node) || a.isWeak) return null;
   const { dtype, shape, device } = a;
   if (typeof b === "number")
     return isFloat(dtype) ? [a, makeNode(constant, [], { value: b, dtype, shape }, device)] : null;
   if (!(b instanceof Node) || b.isWeak) return null;
-  return device === b.device && dtype === b.dtype && sameShape(shape, b.shape) ? [a, b] : null;
+  if (device !== b.device || dtype !== b.dtype) return null;
+  if (sameShape(shape, b.shape)) return [a, b];
+  const common = broadcastShapes(operation, shape, b.shape);
+  return [broadcastNode(a, common), broadcastNode(b, common)];
 }

@@ -9,7 +9,7 @@ import { sameShape, sizeOf } from "../core/shape.js";
 import type { Node } from "./node.js";
 
 /** A contiguous part of the memory of a node. */
-interface ContiguousSlice {
+export interface ContiguousSlice {
   readonly source: Node;
   /** In bytes. */
   readonly start: number;

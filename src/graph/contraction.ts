@@ -7,17 +7,24 @@ import { type Shape, sizeOf } from "../core/shape.js";
 import { castNode, derive, makeNode, permuteNode, reshapeNode } from "./build.js";
 import type { Node } from "./node.js";
 import type { ReducePrimitive } from "./primitive.js";
-import { accumulatorDType, dot } from "./primitives/dot.js";
+import { accumulatorDType, dot, matrixProduct } from "./primitives/dot.js";
 import { slice } from "./primitives/movement.js";
 import * as R from "./primitives/reduce.js";
 import { precisionParams } from "./product-precision.js";
+
+const NO_PARAMS = {};
 
 /**
  * [batch, m, k] × [batch, k, n] → [batch, m, n], of operands of one dtype. f16 and bf16 are added up in f32, integers
  * wrap, booleans say whether any pair is true.
  */
 export function dotNode(a: Node, b: Node): Node {
-  return makeNode(dot, [a, b], a.dtype === "f32" ? precisionParams() : {}, a.device);
+  return makeNode(dot, [a, b], a.dtype === "f32" ? precisionParams() : NO_PARAMS, a.device);
+}
+
+/** [m, k] × [k, n] → [m, n], of operands of one dtype. */
+export function matrixProductNode(a: Node, b: Node): Node {
+  return makeNode(matrixProduct, [a, b], a.dtype === "f32" ? precisionParams() : NO_PARAMS, a.device);
 }
 
 /** @internal for tests: axes are listed by hand */

@@ -129,7 +129,7 @@ export class Node {
       return;
     }
     const { inputs } = this;
-    this.inputs = [];
+    this.inputs = NONE;
     this.depth = 0;
     if (this.isAbandoned) return;
     for (const input of inputs) input.users--;

@@ -48,6 +48,8 @@ export function withPrecision<T>(operation: string, precision: MatmulPrecision |
   }
 }
 
+const HIGHEST = {};
+
 /** The params of a product that enters the graph now. */
 export const precisionParams = (): { readonly precision?: MatmulPrecision } =>
-  current === "highest" ? {} : { precision: current };
+  current === "highest" ? HIGHEST : { precision: current };

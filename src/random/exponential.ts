@@ -6,7 +6,7 @@ import type { DType } from "../core/dtype.js";
 import { DTYPES } from "../core/dtype.js";
 import { ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sameShape } from "../core/shape.js";
-import { asFloat, checkTensor, type Tensor } from "../tensor/index.js";
+import { asFloat, checkTensor, drawn, type Tensor } from "../tensor/index.js";
 import { randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key } from "./key.js";
 import { workDType } from "./normal.js";
@@ -31,8 +31,11 @@ export function gumbel<D extends DType = "f32">(key: Key, shape: Shape = [], opt
   checkOptions<FloatOptions>("random.gumbel", options, DTYPE);
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "gumbel");
-  const unit = unitFloats(randomWords(key, shape, "gumbel"), work, "gumbel");
-  return stretched(unit, DTYPES[work].tiny, 1).log().neg().log().neg().cast(dtype) as Tensor<D>;
+  checkKey(key, "gumbel");
+  return drawn(key, `gumbel ${dtype} ${checkShape(shape, "random.gumbel")}`, (from) => {
+    const unit = unitFloats(randomWords(from as Key, shape, "gumbel"), work, "gumbel");
+    return stretched(unit, DTYPES[work].tiny, 1).log().neg().log().neg().cast(dtype);
+  }) as Tensor<D>;
 }
 
 /**

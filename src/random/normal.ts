@@ -4,9 +4,9 @@ import { checkNumber, checkOptions, inOperation } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import { type DType, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
-import { broadcastShapes, type Shape } from "../core/shape.js";
+import { broadcastShapes, checkShape, type Shape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { type Operand, scalarLike, Tensor, where } from "../tensor/index.js";
+import { drawn, type Operand, scalarLike, Tensor, where } from "../tensor/index.js";
 import { type RandomWords, randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key } from "./key.js";
 import { DTYPE, type FloatOptions, stretched } from "./uniform.js";
@@ -30,7 +30,10 @@ export function normal<D extends DType = "f32">(key: Key, shape: Shape = [], opt
   checkOptions<FloatOptions>("random.normal", options, DTYPE);
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "normal");
-  return normalFrom(randomWords(key, shape, "normal"), work, "normal").cast(dtype) as Tensor<D>;
+  checkKey(key, "normal");
+  return drawn(key, `normal ${dtype} ${checkShape(shape, "random.normal")}`, (from) =>
+    normalFrom(randomWords(from as Key, shape, "normal"), work, "normal").cast(dtype),
+  ) as Tensor<D>;
 }
 
 /**

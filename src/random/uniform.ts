@@ -7,7 +7,7 @@ import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
 import { checkShape, type Shape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { type Operand, Tensor } from "../tensor/index.js";
+import { drawn, type Operand, Tensor } from "../tensor/index.js";
 import { bits, randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key, split } from "./key.js";
 
@@ -35,7 +35,10 @@ export function uniform<D extends DType = "f32">(
   checkCount("random.uniform", 3, arguments);
   checkOptions<UniformOptions>("random.uniform", options, { ...DTYPE, low: "any", high: "any" });
   const dtype = options.dtype ?? "f32";
-  const unit = unitFloats(randomWords(key, shape, "uniform"), dtype, "uniform");
+  checkKey(key, "uniform");
+  const unit = drawn(key, `uniform ${dtype} ${checkShape(shape, "random.uniform")}`, (from) =>
+    unitFloats(randomWords(from as Key, shape, "uniform"), dtype, "uniform"),
+  );
   return inOperation("random.uniform", () => stretched(unit, options.low ?? 0, options.high ?? 1)) as Tensor<D>;
 }
 

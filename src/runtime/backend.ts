@@ -16,11 +16,12 @@ import { sha256 } from "../engines/disk/sha256.js";
 import type { Engine, EngineMemory, LoadedKernel, ProgramArgument } from "../engines/engine.js";
 import type { CompileSpan, Profile } from "../engines/profile.js";
 import { SCALAR_STRIDE, writeScalars } from "../engines/scalar-arguments.js";
-import { contiguousSliceOf } from "../graph/contiguous-slice.js";
+import { type ContiguousSlice, contiguousSliceOf } from "../graph/contiguous-slice.js";
 import { hasWhileLoop } from "../graph/loop-mask.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { AwaitedLoops } from "./awaited-loops.js";
 import { execute } from "./execute.js";
+import { HotPrograms } from "./hot-programs.js";
 import { askedAgain, expectAgain, expectWaiting, markPassed, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
 import { type Prepared, recordable } from "./prepared.js";
@@ -78,6 +79,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private readonly maxKeptBytes: number;
   private readonly awaited: AwaitedLoops<M, K>;
   private readonly tuner: Tuner<M, K>;
+  private readonly hot: HotPrograms<M, K>;
 
   constructor(
     readonly id: string,
@@ -87,8 +89,9 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     tuning: TunerOptions = { store: null, isAsked: false },
   ) {
     this.tuner = new Tuner(engine, target, tuning);
-    this.awaited = new AwaitedLoops(engine, this.counters, (node) => this.realize([node]));
+    this.awaited = new AwaitedLoops(engine, this.counters, (node) => this.realize([node], true));
     this.source = new ProgramSource(id, engine, target, files, this.counters, this.tuner);
+    this.hot = new HotPrograms(engine, target, this.counters);
     this.programs = new ProgramTable(MAX_PROGRAMS, target.profile.alignment);
     this.maxKeptBytes = engine.memoryBytes * MAX_KEPT_SHARE;
   }
@@ -145,6 +148,35 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return storage.read();
   }
 
+  /** The contents of a node that `realizeGivingWay` has computed. */
+  readComputed(node: Node): Promise<Uint8Array> {
+    return this.withContents(node, (memory) => memory.read());
+  }
+
+  /** The same, blocking. Of a node that `realize` has computed to be read. */
+  readComputedSync(node: Node): Uint8Array {
+    return this.withContents(node, (memory) => memory.readSync());
+  }
+
+  /** Reads the memory of a computed node, or the part of other memory that it is. */
+  private withContents<T>(node: Node, read: (memory: EngineMemory) => T): T {
+    if (node.storage) return read(node.storage as unknown as M);
+    const { source, start } = contiguousSliceOf(node) as ContiguousSlice;
+    const part = (source.storage as unknown as M).part(start, tensorBytes(node));
+    try {
+      return read(part);
+    } finally {
+      part.dispose();
+    }
+  }
+
+  /** The same without waiting, into an array of that size. False if they are not here yet: nothing was copied. */
+  readNow(node: Node, into: Uint8Array): boolean {
+    if (node.storage) return (node.storage as unknown as M).readNow(0, into);
+    const { source, start } = contiguousSliceOf(node) as ContiguousSlice;
+    return (source.storage as unknown as M).readNow(start, into);
+  }
+
   readSync(storage: M): Uint8Array {
     return storage.readSync();
   }
@@ -166,21 +198,24 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   // ------------------------------------------------------------------------------------------------ values
 
-  /** Computes the nodes. Returns when the work is under way; reading waits for it. While loops block until they end. */
-  realize(nodes: readonly Node[]): void {
+  /**
+   * Computes the nodes. Returns when the work is under way; reading waits for it. While loops block until they end.
+   * `isToRead`: contiguous parts of other values that are stored need no memory of their own.
+   */
+  realize(nodes: readonly Node[], isToRead = false): void {
     const all = withCompanions(nodes);
     try {
-      this.compute(all);
+      this.compute(all, isToRead);
     } catch (error) {
       // Memory may suffice for what was asked for.
       if (!(error instanceof OutOfMemoryError) || all.length <= nodes.length) throw error;
-      this.compute(nodes);
+      this.compute(nodes, isToRead);
     }
   }
 
   /** Computes the nodes, and what is expected to be asked for later. */
-  private compute(nodes: readonly Node[]): void {
-    const roots = pendingOf(nodes).filter((node) => !this.findInMemory(node));
+  private compute(nodes: readonly Node[], isToRead: boolean): void {
+    const roots = pendingOf(nodes).filter((node) => !this.findInMemory(node, isToRead));
     if (roots.length === 0) return;
     for (const root of roots) checkHasValue(root);
     const order = graphOf(roots);
@@ -195,10 +230,10 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     if (found.kept === 0) this.evaluate(found);
     else if (!this.tryEvaluate(found)) this.evaluate(this.programs.choose(graph, false));
     // These roots are slices of values that were stored.
-    else for (const root of roots) if (root.storage === null) this.findInMemory(root);
+    else for (const root of roots) if (root.storage === null) this.findInMemory(root, isToRead);
   }
 
-  /** The same for a caller that awaits: the event loop turns while loops run. Null if there is nothing to wait for. */
+  /** Computes a node that is read next: the event loop turns while loops run. Null if there is nothing to wait for. */
   realizeGivingWay(node: Node): Promise<void> | null {
     return this.awaited.realize(node);
   }
@@ -235,16 +270,19 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private run(program: Program<K>, { leaves, numbers, partsKey }: Found<unknown>): M[] {
     const { engine, counters } = this;
     const { memory, starts } = partsKey === null ? wholeMemory<M>(leaves) : slicedMemory<M>(leaves);
-    if (numbers.length === 0) return execute({ engine, program, leaves: memory, starts, counters });
-    return engine.withBytes(packsOf(numbers).map(bytesOfPack), (packs) =>
-      execute({ engine, program, leaves: [...memory, ...packs], starts, counters }),
-    );
+    const runOn = (all: readonly M[]) =>
+      (starts === null ? this.hot.run(program, all) : null) ??
+      execute({ engine, program, leaves: all, starts, counters });
+    if (numbers.length === 0) return runOn(memory);
+    return engine.withBytes(packsOf(numbers).map(bytesOfPack), (packs) => runOn([...memory, ...packs]));
   }
 
   /** A node that is a contiguous slice of existing memory gets that memory. False if it is no such slice. */
-  private findInMemory(node: Node): boolean {
+  private findInMemory(node: Node, isToRead: boolean): boolean {
     const slice = contiguousSliceOf(node);
     if (!slice) return false;
+    // A node that waits keeps all of the memory, as a view would.
+    if (isToRead && (slice.source.storage as unknown as M).keptBytes <= LARGE_MEMORY) return true;
     node.realize(this.sliced(slice.source.storage as unknown as M, slice.start, tensorBytes(node)));
     return true;
   }

@@ -10,9 +10,12 @@ export * from "../graph/build.js";
 
 export const backendOf = (node: Node): Backend => node.device as Backend;
 
+const NO_INPUTS: readonly Node[] = [];
+
 /** A node over bytes that are copied to the device. */
 export function storedNode(backend: Backend, bytes: Uint8Array, shape: Shape, dtype: DType): Node {
-  const node = new Node(buffer, { shape: [...shape], dtype }, [], [...shape], dtype, backend);
+  const own = [...shape];
+  const node = new Node(buffer, { shape: own, dtype }, NO_INPUTS, own, dtype, backend);
   node.realize(backend.upload(bytes));
   return node;
 }

@@ -44,9 +44,13 @@ export function defaultDevice(): string {
 
 function defaultFor(operation: string): string {
   const chosen = choice();
-  const wish = process.env.PUMICE_DEVICE;
-  chosen.device ??= wish ? canonical(wish, operation, ", which PUMICE_DEVICE names") : bestDevice();
+  chosen.device ??= firstDefault(operation);
   return chosen.device;
+}
+
+function firstDefault(operation: string): string {
+  const wish = process.env.PUMICE_DEVICE;
+  return wish ? canonical(wish, operation, ", which PUMICE_DEVICE names") : bestDevice();
 }
 
 /** Makes another device the default: from now on or, inside `withDevice`, until that work is done. */

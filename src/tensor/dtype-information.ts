@@ -1,6 +1,7 @@
 /**
  * Facts about dtypes and their promotion, under the names of the array API standard: for programs that serve several libraries.
  */
+import { checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import {
   checkDType,
@@ -17,6 +18,7 @@ import { ArgumentError, DTypeError } from "../core/errors.js";
 import { promote, resultType as resultTypeOf } from "../core/promotion.js";
 import { shown } from "../core/shown.js";
 import { commonDType } from "./build.js";
+import { backendFor } from "./devices.js";
 import type { Operand, Tensor } from "./tensor.js";
 import { isTensor, nodeOrScalar } from "./tensor-checks.js";
 
@@ -100,14 +102,86 @@ export type DTypeGroup = keyof typeof KINDS;
 /** Whether a dtype is of a kind, or of one of several kinds, or one of several dtypes: `isDType("u8", "integral")`. */
 export function isDType(dtype: DType, kind: DTypeGroup | DType | readonly (DTypeGroup | DType)[]): boolean {
   checkCount("isDType", 2, arguments);
-  const { kind: own } = DTYPES[checkDType(dtype, "isDType")];
+  return isOfKinds("isDType", checkDType(dtype, "isDType"), kind);
+}
+
+function isOfKinds(
+  operation: string,
+  dtype: DType,
+  kind: DTypeGroup | DType | readonly (DTypeGroup | DType)[],
+): boolean {
+  const { kind: own } = DTYPES[dtype];
   return (Array.isArray(kind) ? kind : [kind]).some((each: unknown) => {
     if (typeof each === "string" && Object.hasOwn(KINDS, each)) {
       return (KINDS[each as DTypeGroup] as readonly DTypeKind[]).includes(own);
     }
     if (typeof each === "string" && Object.hasOwn(DTYPES, each)) return each === dtype;
     throw new ArgumentError(
-      `isDType: ${shown(each)} is neither a dtype nor a kind; kinds are ${Object.keys(KINDS).join(", ")}.`,
+      `${operation}: ${shown(each)} is neither a dtype nor a kind; kinds are ${Object.keys(KINDS).join(", ")}.`,
     );
   });
+}
+
+/** The standard's names of dtypes, and ours. */
+const STANDARD_NAMES = {
+  bool: "bool",
+  int8: "i8",
+  int16: "i16",
+  int32: "i32",
+  int64: "i64",
+  uint8: "u8",
+  uint16: "u16",
+  uint32: "u32",
+  uint64: "u64",
+  float32: "f32",
+  float64: "f64",
+  complex64: "c64",
+  complex128: "c128",
+} as const satisfies Record<string, DType>;
+
+/** The name of a dtype in the array API standard. */
+export type StandardDTypeName = keyof typeof STANDARD_NAMES;
+
+/** Options of `dtypes`. */
+export interface DTypesOptions {
+  /** The device that is to hold them; the default device unless told. */
+  readonly device?: string;
+  /** A kind of dtypes, or several; all unless told. */
+  readonly kind?: DTypeGroup | readonly DTypeGroup[];
+}
+
+/** The dtypes that a device has, by their names in the array API standard: `dtypes({ kind: "integral" }).int8` is "i8". */
+export function dtypes(options: DTypesOptions = {}): { readonly [Name in StandardDTypeName]?: DType } {
+  checkCount("dtypes", 1, arguments);
+  checkOptions("dtypes", options, { device: "text", kind: "any" });
+  const { device, kind = Object.keys(KINDS) as DTypeGroup[] } = options;
+  const { hasDoubles } = backendFor(device, "dtypes");
+  const found = Object.entries(STANDARD_NAMES).filter(
+    ([, dtype]) => isOfKinds("dtypes", dtype, kind) && (hasDoubles || realDType(dtype) !== "f64"),
+  );
+  return Object.fromEntries(found);
+}
+
+/** The dtypes that tensors have unless told, by kind: f32 for floats, i32 for integers and for positions. */
+export function defaultDTypes(options: { readonly device?: string } = {}): DefaultDTypes {
+  checkCount("defaultDTypes", 1, arguments);
+  checkOptions("defaultDTypes", options, { device: "text" });
+  // Checks the name; all devices have the same.
+  backendFor(options.device, "defaultDTypes");
+  return { "real floating": "f32", "complex floating": "c64", integral: "i32", indexing: "i32" };
+}
+
+/** The result of `defaultDTypes`. */
+export interface DefaultDTypes {
+  readonly "real floating": DType;
+  readonly "complex floating": DType;
+  readonly integral: DType;
+  /** Of positions: those of `argmax`, for instance. */
+  readonly indexing: DType;
+}
+
+/** What the array API standard leaves to a library: masks as indices, and results whose shape depends on values. Both work. */
+export function capabilities(): { readonly "boolean indexing": boolean; readonly "data-dependent shapes": boolean } {
+  checkCount("capabilities", 0, arguments);
+  return { "boolean indexing": true, "data-dependent shapes": true };
 }

@@ -70,6 +70,36 @@ export function flattenNested(nested: unknown, operation: string): { values: Sca
   return { values, shape };
 }
 
+/** Numbers of the last call, as f32 and as bytes: a small tensor in a loop is made faster than lists of its values are. */
+const scratch = new Float32Array(64);
+const scratchBytes: Uint8Array[] = [];
+
+/** Writes one number, or a row or rows of a few numbers, to the scratch; null if the values are anything else. */
+function fewNumbers(values: unknown): { readonly bytes: Uint8Array; readonly shape: Shape } | null {
+  const shape: number[] = [];
+  let count = 0;
+  if (typeof values === "number") scratch[count++] = values;
+  else if (Array.isArray(values)) {
+    shape.push(values.length);
+    const isTable = Array.isArray(values[0]);
+    if (isTable) shape.push(values[0].length);
+    if (sizeOf(shape) > scratch.length) return null;
+    for (let i = 0; i < values.length; i++) {
+      const row: unknown = values[i];
+      if (isTable) {
+        if (!Array.isArray(row) || row.length !== shape[1]) return null;
+        for (let j = 0; j < row.length; j++) {
+          if (typeof row[j] !== "number") return null;
+          scratch[count++] = row[j];
+        }
+      } else if (typeof row === "number") scratch[count++] = row;
+      else return null;
+    }
+  } else return null;
+  scratchBytes[count] ??= new Uint8Array(scratch.buffer, 0, count * scratch.BYTES_PER_ELEMENT);
+  return { bytes: scratchBytes[count], shape };
+}
+
 /** A node over values that a user gave: a typed array, nested arrays or one value. Errors name the operation "tensor". */
 export function valuesNode(
   backend: Backend,
@@ -80,6 +110,10 @@ export function valuesNode(
     const own = dtypeOfTypedArray(values);
     const shape = shapeFor((values as unknown as Uint8Array).length, options.shape);
     return castNode(storedNode(backend, viewBytes(values), shape, own), options.dtype ?? own);
+  }
+  if (!options.shape && (options.dtype ?? "f32") === "f32") {
+    const few = fewNumbers(values);
+    if (few) return storedNode(backend, few.bytes, few.shape, "f32");
   }
   checkNoTensor(values);
   const flat = flattenNested(values, "tensor");

@@ -86,6 +86,6 @@ export type * from "./result-dtypes.js";
 export { scope } from "./scope.js";
 export { adopt, type Operand, Tensor } from "./tensor.js";
 export { checkTensor, isTensor } from "./tensor-checks.js";
-export { firstRound, keyOfWords, keyUnderKnown, storedTensor, threefry, type Word } from "./threefry.js";
+export { drawn, firstRound, keyOfWords, keyUnderKnown, storedTensor, threefry, type Word } from "./threefry.js";
 export { type TunedProduct, type TuneOptions, tune } from "./tune.js";
 export type { Padding } from "./windows.js";

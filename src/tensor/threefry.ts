@@ -1,5 +1,8 @@
 /** Random words as tensors, and other nodes that only `random` makes. */
+import { viewBytes } from "../core/storage.js";
+import { GraphFunction, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
+import { drawNode } from "../graph/primitives/draw.js";
 import { stored } from "../graph/primitives/movement.js";
 import { type ThreefryWord, threefry2x32, threefryWords } from "../graph/primitives/threefry.js";
 import type { Backend } from "../runtime/backend.js";
@@ -25,20 +28,56 @@ export function threefry(
 /** Two words of a key. */
 type Words = readonly [number, number];
 
-/** The words of keys that were made of numbers. */
-const known = new WeakMap<Node, Words>();
+/** The words of a key that was made of numbers; its node carries them. */
+class KnownWords {
+  constructor(readonly words: Words) {}
+}
+
+const SHAPE = [2];
+
+/** Words on their way to a device. */
+const scratch = new Uint32Array(2);
+const scratchBytes = viewBytes(scratch);
 
 /** A key of words that are numbers. Its memory is on the device, so that programs are the same for all of them. */
 export function keyOfWords(backend: Backend, words: Words): Tensor<"u32"> {
-  const node = storedNode(backend, new Uint8Array(Uint32Array.from(words).buffer), [2], "u32");
-  known.set(node, words);
+  scratch.set(words);
+  const node = storedNode(backend, scratchBytes, SHAPE, "u32");
+  node.attachment = new KnownWords(words);
   return new Tensor<"u32">(node);
 }
 
 /** The key for a number under a key of known words; null where they are not known. */
 export function keyUnderKnown({ node }: Tensor, number: number): Tensor<"u32"> | null {
-  const words = known.get(node);
-  return words ? keyOfWords(backendOf(node), threefryWords(words, [0, number])) : null;
+  const { attachment } = node;
+  if (!(attachment instanceof KnownWords)) return null;
+  return keyOfWords(backendOf(node), threefryWords(attachment.words, [0, number]));
+}
+
+/** Draws of each device by name; the oldest goes first. */
+const draws = new WeakMap<object, Map<string, GraphFunction>>();
+const MAX_DRAWS = 256;
+
+/**
+ * Numbers drawn with a key, as one node. `name` says all that `draw` depends on besides the key. Inside of a traced function
+ * the graph is made once anyway, and stays as it is.
+ */
+export function drawn(key: Tensor, name: string, draw: (key: Tensor) => Tensor): Tensor {
+  const { node } = key;
+  if (node.isAbstract || node.trace) return draw(key);
+  const known = draws.get(node.device) ?? new Map<string, GraphFunction>();
+  draws.set(node.device, known);
+  const body = known.get(name) ?? bodyOf(node, draw);
+  if (!known.has(name)) {
+    known.set(name, body);
+    if (known.size > MAX_DRAWS) known.delete(known.keys().next().value as string);
+  }
+  return new Tensor(drawNode(body, node));
+}
+
+function bodyOf(key: Node, draw: (key: Tensor) => Tensor): GraphFunction {
+  const parameter = makePlaceholder(key);
+  return new GraphFunction([parameter], [draw(new Tensor(parameter)).node]);
 }
 
 /** The same tensor, computed once by a kernel of its own instead of at every use. */

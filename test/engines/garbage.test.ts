@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ArgumentError } from "../../src/core/errors.js";
-import { defaultGarbageShare, GarbageBudget, garbageShare } from "../../src/engines/garbage.js";
+import { dearGarbageShare, defaultGarbageShare, GarbageBudget, garbageShare } from "../../src/engines/garbage.js";
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
@@ -11,6 +11,7 @@ const GiB = 1024 * MiB;
 function run(options: {
   heap: number;
   share: number;
+  dearShare?: number;
   result: number;
   ms: number;
   results: number;
@@ -23,7 +24,7 @@ function run(options: {
   let [time, step, used, collections] = [0, 0, live, 0];
   let most = 0;
   const held = () => heap - others(step);
-  const budget = new GarbageBudget(share, heap, held, () => time);
+  const budget = new GarbageBudget(share, heap, held, () => time, options.dearShare);
   const collect = () => {
     collections++;
     used = live;
@@ -80,6 +81,17 @@ describe("a program that drops its results", () => {
     const { collections, most, ratio } = run({ heap: 140 * GiB, share: 0.5, result: 256 * MiB, ms: 200, results: 100 });
     assert.ok(most <= 512 * MiB, `${most / MiB} MiB`);
     assert.ok(collections <= 100 && ratio >= 0.95, `${ratio}`);
+  });
+
+  test("lets garbage grow further while collections are dear beside the work, and no further where they are not", () => {
+    const loop = { heap: 140 * GiB, share: 0.5, dearShare: 2 / 3, result: 256 * MiB, results: 4000, collectMs: 7 };
+    const dear = run({ ...loop, ms: 0.09 });
+    assert.ok(dear.most > 90 * GiB && dear.most <= (140 * GiB * 2) / 3, `${dear.most / GiB} GiB`);
+    const without = run({ ...loop, dearShare: 0.5, ms: 0.09 });
+    assert.ok(without.most <= 70 * GiB);
+    assert.ok(dear.ratio > without.ratio + 0.03, `${dear.ratio} and ${without.ratio}`);
+    // 280 results of 0.5 ms take 140 ms: seven more are a twentieth.
+    assert.ok(run({ ...loop, ms: 0.5 }).most <= 70 * GiB);
   });
 
   test("makes room when other processes take memory", () => {
@@ -150,6 +162,9 @@ test("the share is a setting, and smaller by default where memory is small or sh
   assert.equal(defaultGarbageShare(8 * GiB, false), 1 / 4);
   assert.equal(defaultGarbageShare(2 * GiB, false), 1 / 8);
   assert.equal(defaultGarbageShare(64 * GiB, true), 1 / 8);
+  assert.equal(dearGarbageShare(140 * GiB, false), 2 / 3);
+  assert.equal(dearGarbageShare(8 * GiB, false), 1 / 4);
+  assert.equal(dearGarbageShare(64 * GiB, true), 1 / 8);
   assert.equal(garbageShare(0.5, undefined, undefined), 0.5);
   assert.equal(garbageShare(0.5, undefined, ""), 0.5);
   assert.equal(garbageShare(0.5, undefined, "0.1"), 0.1);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Lease, Leases } from "../../src/engines/leases.js";
+import { type Lease, type LeaseGroup, Leases } from "../../src/engines/leases.js";
 
 const nothing = () => {};
 
@@ -134,4 +134,98 @@ test("whoever asks is told of sweeps that released something", () => {
   assert.equal(sweeps, 1);
   assert.ok(kept);
   leases.close();
+});
+
+// ---------------------------------------------------------------------------------------------- tiny buffers
+
+/** A buffer whose memory is a number. */
+class Numbered {
+  group: LeaseGroup<number> | null = null;
+  place = 0;
+  lease: Lease | null = null;
+
+  constructor(
+    readonly leases: Leases<number>,
+    readonly memory: number,
+    keptBytes = 64,
+  ) {
+    leases.tie(this, memory, keptBytes, keptBytes);
+  }
+
+  attach(lease: Lease): void {
+    this.lease = lease;
+  }
+
+  joinLast(group: LeaseGroup<number>): void {
+    this.group = group;
+    this.place = group.parts.length - 1;
+  }
+
+  dispose(): void {
+    if (this.group) this.leases.leave(this.group, this.place);
+    else if (this.lease) this.leases.end(this.lease);
+  }
+}
+
+test("tiny buffers are freed one by one when they are disposed of, each once, and those of a group in any order", () => {
+  const freed: number[] = [];
+  const leases = new Leases<number>(nothing, (memory) => freed.push(memory));
+  const buffers = Array.from({ length: 20 }, (_, i) => new Numbered(leases, i));
+  assert.equal(leases.size, 20);
+  for (const i of [19, 0, 8, 7, 7, 0]) buffers[i]?.dispose();
+  assert.deepEqual(freed, [19, 0, 8, 7]);
+  assert.equal(leases.size, 16);
+  for (const buffer of buffers.reverse()) buffer.dispose();
+  assert.deepEqual(
+    freed.sort((a, b) => a - b),
+    Array.from({ length: 20 }, (_, i) => i),
+  );
+  assert.equal(leases.size, 0);
+  leases.close();
+});
+
+test("tiny buffers that nobody holds are freed by a collection once their group is gone; those in use stay", () => {
+  const freed = new Set<number>();
+  const leases = new Leases<number>(nothing, (memory) => {
+    assert.ok(!freed.has(memory), "freed twice");
+    freed.add(memory);
+  });
+  const kept: Numbered[] = [];
+  (() => {
+    for (let i = 0; i < 800; i++) {
+      const buffer = new Numbered(leases, i);
+      if (i % 80 === 0) kept.push(buffer);
+      else if (i % 3 === 0) buffer.dispose();
+    }
+  })();
+  leases.collect();
+  // Each buffer in use keeps the seven of its group.
+  assert.ok(freed.size >= 800 - 10 * 8, `${freed.size} freed`);
+  for (const { memory } of kept) assert.ok(!freed.has(memory), `${memory} is in use`);
+  assert.equal(leases.size, 800 - freed.size);
+  for (const buffer of kept.splice(0)) buffer.dispose();
+  leases.collect();
+  // V8 may still hold the last one, and with it those of its group.
+  assert.ok(freed.size >= 800 - 8, `${freed.size} freed`);
+  assert.equal(leases.size, 800 - freed.size);
+  leases.close();
+});
+
+test("a buffer that keeps much memory has a lease of its own, whatever its own size is", () => {
+  const freed: number[] = [];
+  const leases = new Leases<number>(nothing, (memory) => freed.push(memory));
+  const tiny = new Numbered(leases, 1);
+  (() => new Numbered(leases, 2, 1024 * 1024))();
+  leases.collect();
+  assert.deepEqual(freed, [2]);
+  assert.ok(tiny.group);
+  leases.close();
+});
+
+test("after closing, tiny buffers free nothing", () => {
+  const leases = new Leases<number>(nothing, () => assert.fail("the device is gone"));
+  const buffers = Array.from({ length: 10 }, (_, i) => new Numbered(leases, i));
+  leases.close();
+  for (const buffer of buffers) buffer.dispose();
+  assert.equal(leases.size, 0);
 });

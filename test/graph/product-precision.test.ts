@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { afterEach, before, test } from "node:test";
 import { ArgumentError } from "../../src/core/errors.js";
 import { type Node, pendingInOrder } from "../../src/graph/node.js";
-import { dot } from "../../src/graph/primitives/dot.js";
+import { dot, matrixProduct } from "../../src/graph/primitives/dot.js";
 import {
   conv,
   einsum,
@@ -23,7 +23,7 @@ afterEach(() => setMatmulPrecision("highest"));
 /** Precisions of the products behind a node, and of its convolutions. */
 const precisionsOf = (node: Node): unknown[] =>
   pendingInOrder([node])
-    .filter(({ primitive }) => primitive === dot || primitive.name === "conv")
+    .filter(({ primitive }) => primitive === dot || primitive === matrixProduct || primitive.name === "conv")
     .map(({ params }) => params.precision);
 
 const matrix = (dtype: "f32" | "f64" | "bf16" = "f32"): Tensor => ones([3, 3], { dtype }).realize();

@@ -20,6 +20,10 @@ export class NotedMemory implements EngineMemory {
     this.copiedFrom.push(source);
   };
   read = async () => this.readSync();
+  readNow(): boolean {
+    return false;
+  }
+
   readSync = () => new Uint8Array(this.byteLength);
   dispose = (): void => {
     this.isDisposed = true;
@@ -47,6 +51,7 @@ export function notingEngine(failAt = Number.POSITIVE_INFINITY) {
   };
   const engine: Engine<NotedMemory, NamedKernel> = {
     hasDoubles: true,
+    replaysFaster: false,
     memoryBytes: 2 ** 30,
     alloc: allocUninitialized,
     allocUninitialized,

@@ -307,3 +307,28 @@ test("powers and ratios: ends are exact, one number is the start, signs must agr
   assert.throws(() => pumice.geomspace(0, 1, 3), ArgumentError);
   assert.throws(() => pumice.logspace(0, 1, -1), /^\w+Error: logspace/);
 });
+
+test("dtypes by the standard's names, and the defaults", () => {
+  const all = pumice.dtypes({ device: "cpu" });
+  assert.deepEqual(Object.keys(all).length, 13);
+  assert.equal(all.complex128, "c128");
+  assert.deepEqual(pumice.dtypes({ device: "cpu", kind: "bool" }), { bool: "bool" });
+  assert.deepEqual(pumice.dtypes({ device: "cpu", kind: ["real floating", "complex floating"] }), {
+    float32: "f32",
+    float64: "f64",
+    complex64: "c64",
+    complex128: "c128",
+  });
+  assert.deepEqual(pumice.dtypes({ device: "cpu", kind: [] }), {});
+  assert.throws(
+    () => pumice.dtypes({ device: "cpu", kind: "integer" as never }),
+    /^ArgumentError: dtypes: "integer" is neither a dtype nor a kind; kinds are bool, signed integer/,
+  );
+  assert.throws(() => pumice.dtypes({ device: "tpu" }), /^DeviceError: dtypes: there is no device "tpu"/);
+  const { integral, indexing, ...floats } = pumice.defaultDTypes({ device: "cpu" });
+  assert.deepEqual(Object.values(floats), ["f32", "c64"]);
+  assert.equal(tensor([1, 2], { device: "cpu" }).dtype, floats["real floating"]);
+  assert.equal(pumice.arange(3, { device: "cpu" }).dtype, integral);
+  assert.equal(tensor([1, 2], { device: "cpu" }).argmax().dtype, indexing);
+  assert.deepEqual(Object.values(pumice.capabilities()), [true, true]);
+});

@@ -96,7 +96,7 @@ const FORMS: Readonly<Record<string, (x: Tensor) => Args[]>> = {
   ...each("diff", () => [[{ order: 0 }], [{ order: 1 }], []]),
   ...each("clip", () => [[-9, 9], [], [null, null], [-9], [undefined, 9], [false, true]]),
   ...each("cast bitcast", (x) => [[x.dtype]]),
-  ...each("to", (x) => [[x.device]]),
+  ...each("to toDevice", (x) => [[x.device]]),
   ...each("quantize", () => [["i8", 0.5]]),
   ...each("dequantize", () => [[0.5], [0.5, { zeroPoint: 1 }]]),
   ...each("quantizationScale", () => [["i8"]]),

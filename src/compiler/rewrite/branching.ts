@@ -11,7 +11,7 @@ import { outputsOf, part } from "../../graph/primitives/bundle.js";
 import { branching } from "../../graph/primitives/control/choice.js";
 import type { ScanParams } from "../../graph/primitives/control/scan.js";
 import { whileLoop } from "../../graph/primitives/control/while.js";
-import { dot } from "../../graph/primitives/dot.js";
+import { dot, matrixProduct } from "../../graph/primitives/dot.js";
 
 /** Element operations from which on separate kernels pay. */
 const WORTH_IT = 1 << 18;
@@ -50,6 +50,7 @@ function costOfNode({ primitive, params, shape, inputs }: Node): number {
   if (primitive === whileLoop) return Number.POSITIVE_INFINITY;
   if (params.branches) return Math.max(...(params.branches as readonly GraphFunction[]).map(costOf));
   if (params.body) return ((params as unknown as ScanParams).length ?? 1) * costOf(params.body as GraphFunction);
-  if (primitive === dot) return sizeOf(shape) * inputs[0].shape[inputs[0].shape.length - 1];
+  if (primitive === dot || primitive === matrixProduct)
+    return sizeOf(shape) * inputs[0].shape[inputs[0].shape.length - 1];
   return Math.max(sizeOf(shape), ...inputs.map((input) => sizeOf(input.shape)));
 }

@@ -4,7 +4,7 @@
  */
 import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
 import { asBytes, type ByteSource, unwrittenBytes } from "../byte-source.js";
-import type { Lease } from "../leases.js";
+import type { Lease, LeaseGroup } from "../leases.js";
 import { isUnshared, partOf } from "../suballocator.js";
 import { isTurnDue, turn } from "../turns.js";
 import type { HostDevice } from "./device.js";
@@ -15,7 +15,10 @@ const PIECE = 4 * 1024 * 1024;
 
 export class HostAllocation {
   private chunk: HostChunk | null;
+  /** A lease of its own, or the group of tiny buffers that it belongs to, and its place there. */
   private lease: Lease | null = null;
+  private group: LeaseGroup<HostChunk> | null = null;
+  private place = 0;
   /** Zeros are written on first use, so that a buffer filled at once is not filled twice. */
   private isZeroPending: boolean;
 
@@ -33,6 +36,12 @@ export class HostAllocation {
   /** @internal */
   attach(lease: Lease): void {
     this.lease = lease;
+  }
+
+  /** @internal */
+  joinLast(group: LeaseGroup<HostChunk>): void {
+    this.group = group;
+    this.place = group.parts.length - 1;
   }
 
   get isDisposed(): boolean {
@@ -58,12 +67,12 @@ export class HostAllocation {
     const { queue, memory } = this.device;
     const { chunk } = this;
     this.isZeroPending = false;
-    const target = memory.view(address, bytes.byteLength);
     if (queue.isWritable(chunk as HostChunk)) {
-      target.set(bytes);
+      memory.put(address, bytes);
       queue.forget(chunk as HostChunk);
       return;
     }
+    const target = memory.view(address, bytes.byteLength);
     const contents = mayChange ? bytes.slice() : bytes;
     queue.later(() => target.set(contents), contents.byteLength);
     this.mark(true);
@@ -72,29 +81,40 @@ export class HostAllocation {
   /** The contents as of now. With `into`, fills and returns that array. */
   async read(into?: Uint8Array): Promise<Uint8Array> {
     const target = this.target(into);
-    const source = this.device.memory.view(this.contents("read"), this.byteLength);
-    const { queue } = this.device;
+    const address = this.contents("read");
+    const { queue, memory } = this.device;
     const chunk = this.chunk as HostChunk;
     queue.assertNotLost(chunk);
     if (queue.isReadable(chunk) && this.byteLength <= PIECE) {
-      target.set(source);
+      memory.get(address, target);
       if (isTurnDue()) await turn();
       return target;
     }
+    const source = memory.view(address, this.byteLength);
     const arrival = queue.whenDone(copied(source, target));
     this.mark(false);
     await arrival;
     return target;
   }
 
+  /** @internal */
+  readNow(offset: number, into: Uint8Array): boolean {
+    const address = this.contents("read");
+    const { queue, memory } = this.device;
+    const chunk = this.chunk as HostChunk;
+    if (queue.hasLost || !queue.isReadable(chunk) || isTurnDue()) return false;
+    memory.get(address + offset, into);
+    return true;
+  }
+
   readSync(into?: Uint8Array): Uint8Array {
     const target = this.target(into);
-    const source = this.device.memory.view(this.contents("read"), this.byteLength);
-    const { queue } = this.device;
+    const address = this.contents("read");
+    const { queue, memory } = this.device;
     const chunk = this.chunk as HostChunk;
     queue.drain(chunk.writeEpoch);
     queue.assertNotLost(chunk);
-    target.set(source);
+    memory.get(address, target);
     return target;
   }
 
@@ -155,7 +175,8 @@ export class HostAllocation {
   dispose(): void {
     if (!this.chunk) return;
     this.chunk = null;
-    if (this.lease) this.device.endLease(this.lease);
+    if (this.group) this.device.leaveGroup(this.group, this.place);
+    else if (this.lease) this.device.endLease(this.lease);
   }
 
   [Symbol.dispose](): void {

@@ -10,7 +10,7 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
 import { GarbageBudget, garbageShare } from "../garbage.js";
-import { type Lease, Leases, SMALL_LEASE } from "../leases.js";
+import { type Lease, type LeaseGroup, Leases } from "../leases.js";
 import { type CompileSpan, Profile } from "../profile.js";
 import { giveUp } from "../suballocator.js";
 import { isTurnDue, turn } from "../turns.js";
@@ -71,6 +71,8 @@ interface Timed {
 
 export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, LoadedHostKernel> {
   readonly hasDoubles = true;
+  /** @internal */
+  readonly replaysFaster = true;
   /** Whether products may be fused with sums where WebAssembly can: `PUMICE_FMA=off` says no. */
   readonly mayFuse = process.env.PUMICE_FMA !== "off";
   readonly threads: number;
@@ -87,7 +89,10 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   clock: Timed[] | null = null;
   /** @internal */
   readonly garbage: GarbageBudget;
-  private readonly leases = new Leases(() => this.garbage.noteSweep(this.memory.usedBytes));
+  private readonly leases = new Leases<HostChunk>(
+    () => this.garbage.noteSweep(this.memory.usedBytes),
+    (chunk) => giveUp(chunk, this.memory),
+  );
   private readonly kernels: HostKernelCompiler;
   /** @internal */
   readonly scratch = new Scratch(this);
@@ -308,6 +313,11 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     this.leases.end(lease);
   }
 
+  /** @internal */
+  leaveGroup(group: LeaseGroup<HostChunk>, place: number): void {
+    this.leases.leave(group, place);
+  }
+
   assertUsable(operation = "use"): void {
     if (this.isOver) throw new DisposedError(`${operation}: the device ${this.name} was closed.`);
   }
@@ -338,9 +348,8 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
 
   /** @internal A buffer that holds a chunk. */
   holding(chunk: HostChunk, byteLength: number, isZeroPending = false): HostAllocation {
-    const { memory } = this;
     const buffer = new HostAllocation(this, byteLength, chunk, isZeroPending);
-    buffer.attach(this.leases.add(buffer, () => giveUp(chunk, memory), chunk.size <= SMALL_LEASE));
+    this.leases.tie(buffer, chunk, chunk.size, (chunk.whole ?? chunk).size);
     return buffer;
   }
 

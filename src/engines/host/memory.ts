@@ -36,6 +36,9 @@ const FIRST_PAGES = 64;
 /** Growing by halves, but by no more than this beyond what is needed, in pages. */
 const LARGEST_STEP = (64 * MiB) / PAGE;
 
+/** So few bytes are copied one by one. */
+const FEW_BYTES = 64;
+
 /** The address of a kernel's arguments, and their largest size. */
 export const ARGUMENTS = { address: 256, bytes: RESERVED - 256 } as const;
 
@@ -55,6 +58,8 @@ export class HostMemory {
   /** Addresses from here on have never been written, so they hold zeros. */
   private touched: number;
   private buffer: ArrayBufferLike;
+  /** All of it: making a view of a few bytes takes longer than copying them. */
+  private bytes: Uint8Array;
 
   constructor(
     private readonly owner: HostMemoryOwner,
@@ -67,6 +72,7 @@ export class HostMemory {
     this.maxPages = spare.maxPages;
     this.touched = spare.touched;
     this.buffer = spare.memory.buffer;
+    this.bytes = new Uint8Array(this.buffer);
     this.heap.addBlock("heap", this.buffer.byteLength - RESERVED);
   }
 
@@ -109,6 +115,17 @@ export class HostMemory {
   /** The bytes at an address. The view stays valid when the memory grows, but its bytes may be freed and reused. */
   view(address: number, byteLength: number): Uint8Array {
     return new Uint8Array(this.buffer, address, byteLength);
+  }
+
+  /** Copies bytes to an address. */
+  put(address: number, bytes: Uint8Array): void {
+    this.bytes.set(bytes, address);
+  }
+
+  /** Copies the bytes at an address. */
+  get(address: number, into: Uint8Array): void {
+    if (into.length > FEW_BYTES) into.set(this.view(address, into.length));
+    else for (let i = 0; i < into.length; i++) into[i] = this.bytes[address + i];
   }
 
   words(address: number, count: number): Uint32Array {
@@ -157,6 +174,7 @@ export class HostMemory {
     // A chunk appended as if in use and then freed joins a free neighbour and the free lists.
     const before = pages * PAGE;
     this.buffer = this.memory.buffer;
+    this.bytes = new Uint8Array(this.buffer);
     const tail = newChunk<"heap">("heap", before - RESERVED, this.buffer.byteLength - before);
     tail.isFree = false;
     tail.before = last;

@@ -28,6 +28,7 @@ export class HostProgram implements RecordedProgram<HostAllocation> {
 
   run(memory: readonly HostAllocation[], scalars: readonly number[], isDonated: readonly boolean[]): HostAllocation[] {
     const { device, program } = this;
+    if (device.queue.hasLost) for (const each of memory) each.assertNotLost();
     const results = program.results.map(({ byteLength, inPlace }) => {
       const given = inPlace >= 0 ? this.memoryOf[inPlace] : -1;
       return given >= 0 && isDonated[given] ? memory[given] : device.allocUninitialized(byteLength);

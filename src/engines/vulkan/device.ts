@@ -10,7 +10,7 @@ import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from 
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
-import type { Lease } from "../leases.js";
+import type { Lease, LeaseGroup } from "../leases.js";
 import type { Profile } from "../profile.js";
 import { isTurnDue, turn } from "../turns.js";
 import type { DeviceFunction, FunctionName, FunctionTable, Handle } from "./driver/api.js";
@@ -122,6 +122,9 @@ export class VulkanDevice implements StreamOwner, MemoryDevice, Engine<DeviceBuf
     return this.found.description;
   }
 
+  /** @internal A recording is a submission of its own; kernels one by one share submissions with others. */
+  readonly replaysFaster = false;
+
   get hasDoubles(): boolean {
     return this.plan.features.includes("shaderFloat64");
   }
@@ -231,7 +234,7 @@ export class VulkanDevice implements StreamOwner, MemoryDevice, Engine<DeviceBuf
   /** @internal A buffer that holds device memory. */
   holding(allocation: Allocation, byteLength: number, isZeroed = false): DeviceBuffer {
     const buffer = new DeviceBuffer(this, byteLength, allocation, isZeroed);
-    buffer.attach(this.deviceMemory.lease(buffer, allocation));
+    this.deviceMemory.leases.tie(buffer, allocation, allocation.size, (allocation.whole ?? allocation).size);
     return buffer;
   }
 
@@ -247,6 +250,11 @@ export class VulkanDevice implements StreamOwner, MemoryDevice, Engine<DeviceBuf
   /** @internal */
   endLease(lease: Lease): void {
     this.deviceMemory.leases.end(lease);
+  }
+
+  /** @internal */
+  leaveGroup(group: LeaseGroup<Allocation>, place: number): void {
+    this.deviceMemory.leases.leave(group, place);
   }
 
   /** @internal */

@@ -71,7 +71,8 @@ export function openEngine(options: OpenOptions = {}, kernels: EngineKernels | n
     const result = planDevice(chosen.description, process.env);
     if (!result.ok) throw new DeviceError(`${chosen.description.name} cannot be used: ${result.why}.`);
     const folder = options.cacheFolder === undefined ? cacheFolder() : options.cacheFolder;
-    const plan = { ...result.plan, garbage: garbageShare(result.plan.garbage, options.garbage, "") };
+    const garbage = garbageShare(result.plan.garbage, options.garbage, "");
+    const plan = { ...result.plan, garbage, dearGarbage: options.garbage ?? result.plan.dearGarbage };
     return new VulkanDevice(instance, chosen, plan, folder, kernels);
   } finally {
     instance.release();

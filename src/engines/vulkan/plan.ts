@@ -2,7 +2,7 @@
  * Plans a logical device: a pure function from the driver's description to a plan, so that a 2012 laptop GPU, lavapipe and a
  * data-centre card are all tested without any of them.
  */
-import { defaultGarbageShare, garbageShare } from "../garbage.js";
+import { dearGarbageShare, defaultGarbageShare, garbageShare } from "../garbage.js";
 import { MemoryHeapDeviceLocal, MemoryProperty, QueueFlag } from "./driver/api.js";
 
 export type DeviceType = "other" | "integrated" | "discrete" | "virtual" | "cpu";
@@ -86,6 +86,8 @@ export interface DevicePlan {
   readonly blockBytes: number;
   /** The share of free memory that garbage may fill. */
   readonly garbage: number;
+  /** The same while collections take long beside the work. */
+  readonly dearGarbage: number;
   readonly pushDescriptors: number;
   readonly subgroupSizeControl: boolean;
   readonly memoryBudget: boolean;
@@ -199,6 +201,7 @@ export function planDevice(device: PhysicalDevice, env: NodeJS.ProcessEnv = {}):
   const isPushingOff = env.PUMICE_PUSH_DESCRIPTORS === "0" || env.PUMICE_VALIDATE === "gpu";
   const pushDescriptors = offered.has("VK_KHR_push_descriptor") && !isPushingOff ? device.limits.maxPushDescriptors : 0;
 
+  const memoryFacts = [deviceHeapBytes, sharesMemory(device)] as const;
   return {
     ok: true,
     plan: {
@@ -210,7 +213,8 @@ export function planDevice(device: PhysicalDevice, env: NodeJS.ProcessEnv = {}):
       deviceHeapBytes,
       alignment: Math.max(256, device.limits.minStorageBufferOffsetAlignment),
       blockBytes: Math.min(256 * MiB, Math.max(4 * MiB, 2 ** Math.floor(Math.log2(Math.max(1, deviceHeapBytes / 64))))),
-      garbage: garbageShare(defaultGarbageShare(deviceHeapBytes, sharesMemory(device)), undefined, env.PUMICE_GARBAGE),
+      garbage: garbageShare(defaultGarbageShare(...memoryFacts), undefined, env.PUMICE_GARBAGE),
+      dearGarbage: garbageShare(dearGarbageShare(...memoryFacts), undefined, env.PUMICE_GARBAGE),
       pushDescriptors,
       subgroupSizeControl: device.features.subgroupSizeControl === true,
       memoryBudget: offered.has("VK_EXT_memory_budget"),

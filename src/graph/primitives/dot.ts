@@ -10,7 +10,8 @@ import { type DType, isNarrowFloat } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode } from "../build.js";
 import type { Node } from "../node.js";
-import type { ContractionPrimitive, ElementwisePrimitive } from "../primitive.js";
+import type { CompositePrimitive, ContractionPrimitive, ElementwisePrimitive } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
 import * as E from "./elementwise.js";
 import * as R from "./reduce.js";
 
@@ -55,6 +56,48 @@ export const dot: ContractionPrimitive = {
     return g.reshape(g.dot(left, right, params), [size, batch, m, n]);
   },
   expand: (_g, _node, [a, b]) => sumOfProducts(a, b),
+};
+
+/** A matrix as a batch of one. */
+const alone = (g: GraphOps, matrix: Node): Node => g.reshape(matrix, [1, ...matrix.shape]);
+
+/**
+ * The product of two matrices, [m, k] × [k, n] → [m, n]: `dot` of batches of one. Most products are such, and small ones in
+ * long loops spend more time in making nodes than in multiplying, so it is one node until it is compiled.
+ */
+export const matrixProduct: CompositePrimitive = {
+  name: "matmul",
+  kind: "composite",
+  infer: ([a, b]) => {
+    const fits = a.shape.length === 2 && b.shape.length === 2 && b.shape[0] === a.shape[1];
+    if (!fits) throw new ShapeError(`matmul: matrices of [${a.shape}] and [${b.shape}].`);
+    if (a.dtype !== b.dtype) throw new DTypeError(`matmul: operands of ${a.dtype} and ${b.dtype}.`);
+    return { shape: [a.shape[0], b.shape[1]], dtype: a.dtype };
+  },
+  jvp: (g, { inputs: [a, b], params, shape }, [ta, tb]) => {
+    const product = (x: Node, y: Node) => g.dot(alone(g, x), alone(g, y), params);
+    const fromA = ta && product(ta, b);
+    const fromB = tb && product(a, tb);
+    const both = fromA && fromB ? g.add(fromA, fromB) : (fromA ?? fromB);
+    return both && g.reshape(both, shape);
+  },
+  vjp: (g, { inputs: [a, b], params }, ct) => {
+    const [x, y, change] = [alone(g, a), alone(g, b), alone(g, ct)];
+    return [
+      g.reshape(g.dot(change, g.transposed(y), params), a.shape),
+      g.reshape(g.dot(g.transposed(x), change, params), b.shape),
+    ];
+  },
+  batch: (g, { inputs, params, shape }, batched, size) => {
+    const [a, b] = inputs.map((input) => alone(g, input));
+    const given = batched.map(({ node, isBatched }, i) => ({
+      node: isBatched ? g.reshape(node, [size, 1, ...inputs[i].shape]) : alone(g, node),
+      isBatched,
+    }));
+    const members = (dot.batch as NonNullable<typeof dot.batch>)(g, g.dot(a, b, params), given, size);
+    return g.reshape(members, [size, ...shape]);
+  },
+  expand: (g, { params, shape }, [a, b]) => g.reshape(g.dot(alone(g, a), alone(g, b), params), shape),
 };
 
 export const accumulatorDType = (dtype: DType): DType => (isNarrowFloat(dtype) ? "f32" : dtype);

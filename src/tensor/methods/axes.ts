@@ -119,7 +119,11 @@ function checkNoOptions(operation: string, axis: unknown): void {
   throw new ArgumentError(`${operation}: the axis is an argument of its own, no option; write ${operation}(${named}).`);
 }
 
+/** The parameters of the transpose of a matrix. */
+const TRANSPOSED = { axes: [1, 0] };
+
 function ordered<D extends DType>(x: Tensor, operation: string, axes: number[] | [readonly number[]]): Tensor<D> {
+  if (axes.length === 0 && x.rank === 2) return x.tensorOf(derive(M.permute, x.node, TRANSPOSED));
   const list = (Array.isArray(axes[0]) ? axes[0] : axes) as readonly number[];
   const wanted = list.length === 0 ? x.node.shape.map((_, i) => x.rank - 1 - i) : list;
   return x.tensorOf(derive(M.permute, x.node, { axes: checkPermutation(wanted, x.rank, operation) }));

@@ -9,7 +9,7 @@ import { type DType, isComplex } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { contractNodes, dotNode } from "../../graph/contraction.js";
+import { contractNodes, dotNode, matrixProductNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { type MatmulPrecision, withPrecision } from "../../graph/product-precision.js";
 import { broadcastNode, castNode, checkOneDevice, commonDType, reshapeNode } from "../build.js";
@@ -99,26 +99,30 @@ type Product<L extends DType, R extends DType> = Tensor<MeetingOf<L, R>>;
 export function matmul<L extends DType, R extends DType>(
   left: Tensor<L>,
   right: Tensor<R>,
-  options: MatmulOptions = {},
+  options?: MatmulOptions,
 ): Product<L, R> {
   checkCount("matmul", 3, arguments);
+  if (options === undefined) return product(left, right);
   checkOptions("matmul", options, MATMUL);
   return withPrecision("matmul", options.precision, () => product(left, right));
 }
 
-/** [m, k] × [k, n]: most products are such, and many are small. */
-function matrixProduct(x: Node, y: Node): Node {
-  const [[m, k], [, n]] = [x.shape, y.shape];
-  return reshapeNode(dotNode(reshapeNode(x, [1, m, k]), reshapeNode(y, [1, k, n])), [m, n]);
+/** Two matrices that fit, of one dtype and on one device. */
+function isMatrixProduct(a: Node, b: Node): boolean {
+  const { shape, dtype, device } = a;
+  if (shape.length !== 2 || b.shape.length !== 2 || shape[1] !== b.shape[0]) return false;
+  return dtype === b.dtype && device === b.device && !a.isWeak && !b.isWeak;
 }
 
 function product<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   checkFactors("matmul", left, right);
+  // Most products are of two matrices that need no preparation, and many are small.
+  if (isMatrixProduct(left.node, right.node)) return left.tensorOf(matrixProductNode(left.node, right.node));
   if (left.rank === 0 || right.rank === 0) {
     throw new ShapeError("matmul: a scalar is no matrix; use mul to scale.");
   }
   const [x, y] = operands("matmul", left, right);
-  if (left.rank === 2 && right.rank === 2 && x.shape[1] === y.shape[0]) return left.tensorOf(matrixProduct(x, y));
+  if (isMatrixProduct(x, y)) return left.tensorOf(matrixProductNode(x, y));
   const a = reshapeNode(x, left.rank === 1 ? [1, ...x.shape] : x.shape);
   const b = reshapeNode(y, right.rank === 1 ? [...y.shape, 1] : y.shape);
   const [m, k] = a.shape.slice(-2);

@@ -12,6 +12,7 @@ import { type DType, isInteger, positionDType } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, sameShape, sizeOf } from "../../core/shape.js";
 import { type IndexArgument, type IndexItem, parseIndexing } from "../../core/slice.js";
+import type { Node } from "../../graph/node.js";
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, checkOneDevice, derive, makeNode, reshapeNode } from "../build.js";
 import type { Operand, Tensor } from "../tensor.js";
@@ -35,6 +36,8 @@ export class IndexingMethods<D extends DType> {
    * depends on it.
    */
   at(this: Tensor, ...indices: IndexArgument<Indices>[]): Tensor<D> {
+    const element = elementAt(this, indices);
+    if (element) return this.tensorOf(element);
     const withTensors = withoutLists(this, indices, "at");
     if (!withTensors.some(isTensor)) return atRanges(this, withTensors as IndexArgument[]);
     return inOperation("at", () => {
@@ -67,6 +70,24 @@ export class IndexingMethods<D extends DType> {
   maxAt(this: Tensor, ...indicesThenValue: Update): Tensor<D> {
     return updated(this, "maxAt", "max", indicesThenValue);
   }
+}
+
+/** Shapes of one element and steps of 1, by rank. */
+const ONES: readonly (readonly number[])[] = Array.from({ length: 5 }, (_, rank) => new Array<number>(rank).fill(1));
+
+/** The node of one element, which loops read in every round; null for other indices, wrong ones among them. */
+function elementAt({ node }: Tensor, indices: readonly unknown[]): Node | null {
+  const { shape } = node;
+  const rank = shape.length;
+  if (indices.length !== rank || rank === 0 || rank >= ONES.length) return null;
+  const start = new Array<number>(rank);
+  for (let axis = 0; axis < rank; axis++) {
+    const index = indices[axis];
+    if (typeof index !== "number" || !Number.isInteger(index)) return null;
+    if (index >= shape[axis] || index < -shape[axis]) return null;
+    start[axis] = index < 0 ? index + shape[axis] : index;
+  }
+  return reshapeNode(derive(M.slice, node, { start, step: ONES[rank], shape: ONES[rank] }), ONES[0]);
 }
 
 /** Numbers and ranges only: one slice of the tensor. */

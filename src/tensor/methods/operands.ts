@@ -10,9 +10,12 @@ import type { Operand, Tensor } from "../tensor.js";
 import { isTensor, nodeOrScalar } from "../tensor-checks.js";
 import { where } from "./where.js";
 
+/** One object for all: equal parameters are found to be equal at once. */
+const NO_PARAMS = {};
+
 /** A primitive of one operand; `asFloat`: integers and booleans become f32 first. */
 export function unary<T extends DType>(x: Tensor, primitive: ElementwisePrimitive, asFloat = false): Tensor<T> {
-  return x.tensorOf(derive(primitive, asFloat ? floatNode(x.node) : x.node, {}));
+  return x.tensorOf(derive(primitive, asFloat ? floatNode(x.node) : x.node, NO_PARAMS));
 }
 
 /** A primitive of two operands, brought together. */
@@ -23,7 +26,7 @@ export function binary<T extends DType>(
   asFloat = false,
 ): Tensor<T> {
   const operands = meet(primitive.called ?? primitive.name, [x.node, nodeOrScalar(other)]);
-  return x.tensorOf(makeNode(primitive, asFloat ? operands.map(floatNode) : operands, {}, operands[0].device));
+  return x.tensorOf(makeNode(primitive, asFloat ? operands.map(floatNode) : operands, NO_PARAMS, operands[0].device));
 }
 
 export const isWholeNumber = (value: Operand): value is number | bigint =>
@@ -107,6 +110,8 @@ export function squaredSize(x: Tensor): Tensor {
 
 /** f(x), which is zero at zero, with no slope there: for roots of sums of squares, whose slope would be NaN. */
 export function flatAtZero(x: Tensor, f: (x: Tensor) => Tensor): Tensor {
+  // Nobody differentiates it.
+  if (x.node.trace === null && !x.node.isAbstract) return f(x);
   const isZero = x.equal(0);
   return where(isZero, 0, f(where(isZero, 1, x)));
 }

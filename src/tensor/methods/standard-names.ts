@@ -27,6 +27,16 @@ export interface RunningOptions<T extends DType = DType> {
 const RUNNING: OptionKinds<RunningOptions> = { axis: "number", dtype: "dtype", includeInitial: "flag" };
 
 export class StandardNameMethods<D extends DType> {
+  /** Another name of `rank`: the number of axes. */
+  get ndim(): number {
+    return (this as unknown as Tensor).rank;
+  }
+
+  /** Another name of `to`. */
+  toDevice(this: Tensor, device: string): Tensor<D> {
+    return under("toDevice", () => this.to(device));
+  }
+
   /** Another name of `sub`. */
   subtract<O extends Operand>(this: Tensor, other: O): Tensor<Meeting<D, O>> {
     return under("subtract", () => this.sub(other));

@@ -1,7 +1,7 @@
 /** Methods of `Tensor` that compute and give values to JavaScript, and those that move or start the work. */
 
 import { checkOptions } from "../../core/arguments.js";
-import type { DType, Scalar, ScalarOf, TypedArrayOf } from "../../core/dtype.js";
+import { DTYPES, type DType, isPacked, type Scalar, type ScalarOf, type TypedArrayOf } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sizeOf } from "../../core/shape.js";
 import { dataOf, elementAt } from "../../core/storage.js";
@@ -44,8 +44,8 @@ export class ValueMethods<D extends DType> {
   /** The same, blocking. */
   dataSync(this: Tensor): TypedArrayOf<D> {
     const backend = backendOf(this.node);
-    backend.realize([this.node]);
-    return dataOf(backend.readSync(this.node.storage as DeviceStorage), this.dtype, this.size) as TypedArrayOf<D>;
+    backend.realize([this.node], true);
+    return dataOf(backend.readComputedSync(this.node), this.dtype, this.size) as TypedArrayOf<D>;
   }
 
   /** The bytes of the elements as they lie on the device: little-endian, row-major. */
@@ -57,8 +57,12 @@ export class ValueMethods<D extends DType> {
   item(this: Tensor): Promise<ScalarOf<D>> {
     return reading(this, async () => {
       checkSingle(this, "item");
-      const { dtype } = this;
-      return elementAt(dataOf(await bytesOf(this), dtype), dtype, 0) as ScalarOf<D>;
+      const { node, dtype } = this;
+      const computing = backendOf(node).realizeGivingWay(node);
+      const scratch = computing ? undefined : scratchOf(dtype);
+      if (scratch && backendOf(node).readNow(node, scratch.bytes))
+        return elementAt(scratch.data, dtype, 0) as ScalarOf<D>;
+      return elementAt(dataOf(await bytesOnce(computing, node), dtype), dtype, 0) as ScalarOf<D>;
     });
   }
 
@@ -117,22 +121,41 @@ function reading<T>(x: Tensor, read: () => Promise<T>): Promise<T> {
 }
 
 /** Computes a tensor and reads its bytes. The promise is the engine's own where there is nothing else to wait for. */
-function bytesOf({ node }: Tensor): Promise<Uint8Array> {
-  const backend = backendOf(node);
-  const computing = backend.realizeGivingWay(node);
-  return computing ? bytesAfter(computing, node) : backend.read(node.storage as DeviceStorage);
-}
+const bytesOf = ({ node }: Tensor): Promise<Uint8Array> => bytesOnce(backendOf(node).realizeGivingWay(node), node);
+
+const bytesOnce = (computing: Promise<void> | null, node: Tensor["node"]): Promise<Uint8Array> =>
+  computing ? bytesAfter(computing, node) : backendOf(node).readComputed(node);
 
 /** Others run meanwhile; disposing of the tensor must leave its memory until it has been read. */
 async function bytesAfter(computing: Promise<void>, node: Tensor["node"]): Promise<Uint8Array> {
   node.users++;
   try {
     await computing;
-    return await backendOf(node).read(node.storage as DeviceStorage);
+    return await backendOf(node).readComputed(node);
   } finally {
     node.users--;
     if (node.handles === 0 && node.users === 0) (node.storage as DeviceStorage | null)?.dispose();
   }
+}
+
+/** Memory for one element that is read at once, as bytes and as data. */
+interface ElementScratch {
+  readonly bytes: Uint8Array;
+  readonly data: TypedArrayOf;
+}
+
+const scratches = new Map<DType, ElementScratch>();
+
+/** The same memory every time; undefined for dtypes whose data are not their bytes. */
+function scratchOf(dtype: DType): ElementScratch | undefined {
+  const known = scratches.get(dtype);
+  if (known) return known;
+  const { storageArray, dataArray, bytes: size } = DTYPES[dtype];
+  if (storageArray !== dataArray || isPacked(dtype)) return undefined;
+  const bytes = new Uint8Array(new ArrayBuffer(size));
+  const scratch = { bytes, data: dataOf(bytes, dtype) };
+  scratches.set(dtype, scratch);
+  return scratch;
 }
 
 function checkSingle(x: Tensor, operation: string): void {

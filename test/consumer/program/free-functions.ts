@@ -217,6 +217,9 @@ const values: Calls = {
   iinfo: (): number | bigint => pumice.iinfo("u64").max,
   resultType: (): string => pumice.resultType(x(), "i32", 1),
   canCast: (): boolean => pumice.canCast("i32", "f32"),
+  dtypes: (): string | undefined => pumice.dtypes({ kind: "integral", device: "cpu" }).int8,
+  defaultDTypes: (): string => pumice.defaultDTypes().integral,
+  capabilities: (): boolean => pumice.capabilities()["boolean indexing"],
   isDType: (): boolean => pumice.isDType("u8", ["integral", "real floating"]),
 };
 

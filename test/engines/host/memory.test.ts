@@ -70,7 +70,8 @@ describe("buffers", () => {
       for (const used of [inner, copy, other]) used.dispose();
     }
     assert.equal(device.stats().usedBytes, before);
-    const alone = device.alloc(100);
+    // Tiny buffers are freed together.
+    const alone = device.alloc(1000);
     assert.ok(
       alone
         .part(3, 5)
@@ -267,7 +268,8 @@ describe("dropped buffers", () => {
       if (i % 10_000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     device.collect();
-    assert.ok(device.stats().usedBytes <= 256);
+    // V8 may still hold the last one, and with it those of its group.
+    assert.ok(device.stats().usedBytes <= 8 * 256);
     assert.ok(device.stats().reservedBytes <= 64 * MiB, `${device.stats().reservedBytes}`);
     void device.close();
   });

@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DTypeError, ShapeError } from "../../../src/core/errors.js";
-import { accumulatorDType, dot } from "../../../src/graph/primitives/dot.js";
+import { makeNode } from "../../../src/graph/build.js";
+import { inputsFirst, type Node } from "../../../src/graph/node.js";
+import { accumulatorDType, dot, matrixProduct } from "../../../src/graph/primitives/dot.js";
 import { g } from "../../../src/graph/vocabulary.js";
-import { checkBatches, checkDerivatives, type Input, input, valuesOf } from "../../support/node-rules.js";
+import { checkBatches, checkDerivatives, given, type Input, input, valuesOf } from "../../support/node-rules.js";
 import { make, stored, storedAs } from "../../support/nodes.js";
 
 function plainProduct(a: Input, b: Input): number[] {
@@ -68,4 +70,58 @@ test("derivatives by both factors", () => {
 
 test("batches: tall, wide, and member by member", () => {
   for (const batch of [1, 2]) checkBatches((a, b) => g.dot(a, b), [input([batch, 3, 4]), input([batch, 4, 2])]);
+});
+
+// ---------------------------------------------------------------------------------------------- two matrices
+
+const product = (a: Node, b: Node): Node => makeNode(matrixProduct, [a, b], {}, a.device);
+
+test("the product of two matrices is dot of batches of one: shape, dtype, values", () => {
+  const { shape, dtype } = make(matrixProduct, [storedAs("bf16", 3, 4), storedAs("bf16", 4, 5)]);
+  assert.deepEqual([shape, dtype], [[3, 5], "bf16"]);
+  for (const pair of [
+    [stored(3, 4), stored(5, 4)],
+    [stored(1, 3, 4), stored(1, 4, 5)],
+    [stored(4), stored(4)],
+  ]) {
+    assert.throws(() => make(matrixProduct, pair), ShapeError);
+  }
+  assert.throws(() => make(matrixProduct, [stored(2, 3), storedAs("f64", 3, 2)]), DTypeError);
+  for (const [m, k, n] of [
+    [3, 4, 5],
+    [1, 1, 1],
+    [2, 0, 3],
+    [0, 2, 2],
+  ] as const) {
+    const [a, b] = [input([m, k]), input([k, n])];
+    const alone = ({ shape: own, values }: Input): Input => ({ shape: [1, ...own], values });
+    const [got] = valuesOf(product, [a, b]);
+    plainProduct(alone(a), alone(b)).forEach((want, i) => {
+      assert.ok(Math.abs(got![i]! - want) < 1e-12);
+    });
+    assert.equal(got!.length, m * n);
+  }
+});
+
+test("its derivatives by both factors, and batches of either", () => {
+  checkDerivatives(product, [input([3, 4]), input([4, 2])]);
+  checkBatches(product, [input([3, 4]), input([4, 2])]);
+});
+
+test("its derivatives and batches keep the precision that it was given", () => {
+  const [a, b] = [given(input([3, 4])), given(input([4, 2]))];
+  const node = make(matrixProduct, [a, b], { precision: "high" });
+  const precisions = (nodes: readonly (Node | null)[]) =>
+    inputsFirst(
+      nodes.filter((each) => each !== null),
+      ({ inputs }) => inputs,
+    ).flatMap(({ primitive, params }) => (primitive === dot ? [params.precision] : []));
+  assert.deepEqual(precisions(matrixProduct.vjp!(g, node, given(input([3, 2])))), ["high", "high"]);
+  assert.deepEqual(precisions([matrixProduct.jvp!(g, node, [given(input([3, 4])), null])]), ["high"]);
+  const batched = [
+    { node: given(input([5, 3, 4])), isBatched: true },
+    { node: b, isBatched: false },
+  ];
+  assert.deepEqual(precisions([matrixProduct.batch!(g, node, batched, 5)]), ["high"]);
+  assert.deepEqual(precisions([matrixProduct.expand(g, node, [a, b]) as Node]), ["high"]);
 });

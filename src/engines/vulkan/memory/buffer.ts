@@ -4,7 +4,7 @@
  */
 import { ArgumentError, DeviceError, DisposedError, SizeMismatchError } from "../../../core/errors.js";
 import { asBytes, type ByteSource, describe, unwrittenBytes } from "../../byte-source.js";
-import type { Lease } from "../../leases.js";
+import type { Lease, LeaseGroup } from "../../leases.js";
 import { isUnshared, partOf } from "../../suballocator.js";
 import type { VulkanDevice } from "../device.js";
 import type { Allocation } from "./memory-pool.js";
@@ -12,7 +12,10 @@ import type { Allocation } from "./memory-pool.js";
 /** Memory on a GPU. `device.alloc` and `device.upload` make it. */
 export class DeviceBuffer {
   private allocation: Allocation | null;
+  /** A lease of its own, or the group of tiny buffers that it belongs to, and its place there. */
   private lease: Lease | null = null;
+  private group: LeaseGroup<Allocation> | null = null;
+  private place = 0;
   /** Zeros are written on first use, so that a buffer filled at once is not filled twice. */
   private isZeroPending: boolean;
   /** The error of a write that failed part-way: the contents are undefined until the next complete write. */
@@ -32,6 +35,12 @@ export class DeviceBuffer {
   /** @internal */
   attach(lease: Lease): void {
     this.lease = lease;
+  }
+
+  /** @internal */
+  joinLast(group: LeaseGroup<Allocation>): void {
+    this.group = group;
+    this.place = group.parts.length - 1;
   }
 
   get isDisposed(): boolean {
@@ -59,6 +68,11 @@ export class DeviceBuffer {
     const target = this.target(into);
     await this.device.downloadFrom(this.contents("read"), target, into === undefined);
     return target;
+  }
+
+  /** @internal The bytes have to come from the device. */
+  readNow(): boolean {
+    return false;
   }
 
   /** The contents as of now, blocking until they are here. */
@@ -102,7 +116,8 @@ export class DeviceBuffer {
   dispose(): void {
     if (!this.allocation) return;
     this.allocation = null;
-    if (this.lease) this.device.endLease(this.lease);
+    if (this.group) this.device.leaveGroup(this.group, this.place);
+    else if (this.lease) this.device.endLease(this.lease);
   }
 
   [Symbol.dispose](): void {

@@ -3,7 +3,7 @@
  * back to the driver. The device owns one, and its pools ask it for help when the driver has no memory left.
  */
 import { GarbageBudget } from "../../garbage.js";
-import { type Lease, Leases, SMALL_LEASE } from "../../leases.js";
+import { Leases } from "../../leases.js";
 import { Rest } from "../../rest.js";
 import { giveUp } from "../../suballocator.js";
 import type { DeviceFunction, FunctionTable, Handle } from "../driver/api.js";
@@ -41,7 +41,10 @@ export class DeviceMemory implements MemoryOwner {
   readonly calls: FunctionTable<DeviceFunction>;
   readonly handle: Handle;
   readonly pools: Readonly<Record<"device" | "upload" | "readback" | "arguments", MemoryPool>>;
-  readonly leases = new Leases(() => this.garbage.noteSweep(this.pools.device.usedBytes));
+  readonly leases = new Leases<Allocation>(
+    () => this.garbage.noteSweep(this.pools.device.usedBytes),
+    (allocation) => giveUp(allocation, this.pools.device),
+  );
   private readonly garbage: GarbageBudget;
   private readonly rest = new Rest((isQuiet) => this.lookAfter(isQuiet));
   private isGone = false;
@@ -50,7 +53,8 @@ export class DeviceMemory implements MemoryOwner {
     const { plan } = device;
     this.calls = device.calls;
     this.handle = device.handle;
-    this.garbage = new GarbageBudget(plan.garbage, plan.deviceHeapBytes, () => this.obtainableBytes());
+    const obtainable = () => this.obtainableBytes();
+    this.garbage = new GarbageBudget(plan.garbage, plan.deviceHeapBytes, obtainable, undefined, plan.dearGarbage);
     const staging = Math.min(4 * PIECE, Math.max(4 * MiB, plan.blockBytes));
     this.pools = {
       device: this.pool("device", plan.memory.device, false, plan.blockBytes, this.garbage),
@@ -71,12 +75,6 @@ export class DeviceMemory implements MemoryOwner {
   allocate(byteLength: number): Allocation {
     this.rest.note();
     return this.pools.device.allocate(Math.max(1, byteLength));
-  }
-
-  /** Ties device memory to the object that stands for it: it is free again when the lease ends or the object is garbage. */
-  lease(object: object, allocation: Allocation): Lease {
-    const pool = this.pools.device;
-    return this.leases.add(object, () => giveUp(allocation, pool), allocation.size <= SMALL_LEASE);
   }
 
   /**
