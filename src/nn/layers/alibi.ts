@@ -14,9 +14,14 @@ export function alibiSlopes(heads: number): number[] {
   return [...ofPower(power), ...more.slice(0, heads - power)];
 }
 
-/** The bias of the scores, [heads, queries, keys], from positions of queries and keys. */
-export function alibiBias(heads: number, queries: Tensor, keys: Tensor): Tensor {
-  const slopes = tensor(alibiSlopes(heads), { dtype: "f32", device: queries.device }).reshape([heads, 1, 1]);
-  const distance = queries.expandDims(1).sub(keys).abs().cast("f32");
+/**
+ * The bias of the scores, [heads, queries, keys], from positions of queries and keys: -slope · distance. Where queries see no key behind them, it is
+ * slope · position of the key: that differs by a number for each query, which the softmax takes away. It needs no memory for pairs of tokens.
+ */
+export function alibiBias(heads: number, queries: Tensor, keys: Tensor, isCausal: boolean, like: Tensor): Tensor {
+  const dtype = like.dtype === "f64" ? "f64" : "f32";
+  const slopes = tensor(alibiSlopes(heads), { dtype, device: queries.device }).reshape([heads, 1, 1]);
+  if (isCausal) return keys.cast(dtype).mul(slopes) as Tensor;
+  const distance = queries.expandDims(1).sub(keys).abs().cast(dtype);
   return distance.mul(slopes.neg()) as Tensor;
 }

@@ -208,7 +208,7 @@ function mixedValues(
   const [queries, keys] = [q.shape[q.rank - 2], k.shape[k.rank - 2]] as [number, number];
   scope.countMultiplyAdds(sizeOf(lead) * heads * queries * keys * 2 * headSize);
   const mask = given && overKeys("mask", given, lead.length);
-  const slopes = alibi ? alibiBias(heads, place.positions, counted(keys, k.device)) : undefined;
+  const slopes = alibi ? alibiBias(heads, place.positions, counted(keys, k.device), causal, q) : undefined;
   const own = added && overKeys("bias", added, lead.length);
   const bias = slopes && own ? own.add(slopes) : (slopes ?? own);
   const scale = options.scale ?? 1 / Math.sqrt(headSize);

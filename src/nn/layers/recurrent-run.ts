@@ -128,11 +128,11 @@ function overTime<S extends RecurrentState>(
   const seenShare = keptShares(scope, recurrentDropout, start.hidden.shape, start.hidden);
   const step = (state: S, now: Tensor): S =>
     bound.step(state, now, seenShare ? state.hidden.mul(seenShare) : state.hidden);
-  const whether = mask && ((now: Tensor, like: Tensor) => now.reshape([-1, ...like.shape.slice(1).map(() => 1)]));
   const round = (state: S, now: Tensor, isOn: Tensor | undefined): S => {
     const next = step(state, now);
-    if (!isOn || !whether) return next;
-    return tree.map((a: Tensor, b: Tensor) => where(whether(isOn, a), a, b) as Tensor, next, state as never) as S;
+    if (!isOn) return next;
+    const among = (like: Tensor): Tensor => isOn.reshape([batch, ...like.shape.slice(1).map(() => 1)]);
+    return tree.map((a: Tensor, b: Tensor) => where(among(a), a, b) as Tensor, next, state as never) as S;
   };
   const loop = options.unroll ? unrolled : scanned;
   const { state, outputs } = loop(round, start, { given, ...(mask && { mask }) }, options.reverse === true);

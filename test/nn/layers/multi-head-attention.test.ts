@@ -110,6 +110,9 @@ describeOnTensorDevices("multiHeadAttention", (device) => {
     const slopes = alibiSlopes(4);
     const alibi = (h: number, i: number, j: number) => -slopes[h]! * Math.abs(i - j);
     assertNear(numbersOf(model.apply(causal.params, x)), await plainly(parts, { bias: alibi }), 1e-5, "alibi");
+    const forward = headsOf({ headSize: 3, alibi: true, causal: true }).model;
+    const past = await plainly(parts, { sees: (i, j) => j <= i, bias: alibi });
+    assertNear(numbersOf(forward.apply(causal.params, x)), past, 1e-5, "causal alibi");
     const bias = random.normal(random.key(7, { device }), [1, 1, 5, 5]);
     const added = (await bias.array()) as number[][][][];
     const both = (h: number, i: number, j: number) => alibi(h, i, j) + added[0]![0]![i]![j]!;

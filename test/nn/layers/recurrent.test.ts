@@ -233,7 +233,8 @@ test("summaries count both products; empty and single sequences work", () => {
     [2, 0, 2],
     [1, 1, 2],
   ]) {
-    const { output, state } = model.apply(params, random.normal(key, shape));
+    const mask = random.normal(key, shape.slice(0, 2)).greater(0) as Tensor;
+    const { output, state } = model.apply(params, { x: random.normal(key, shape), mask });
     assert.deepEqual(
       [output.shape, state.hidden.shape],
       [
