@@ -204,6 +204,15 @@ describe("runs", () => {
     assert.notDeepEqual(bits(trained.params), first);
     const further = await train(model, { ...options, variables: trained, steps: 0 });
     assert.deepEqual(bits(further.params), bits(trained.params));
+    // Two trainings with the optimiser's state are one; with another optimiser's there is none.
+    const { optimizerState } = trained;
+    const still = await train(model, { ...options, variables: trained, optimizerState, steps: 0 });
+    assert.deepEqual(bits(still.optimizerState), bits(optimizerState));
+    const other = train(model, { ...options, optimizer: optimizers.sgd(0.1), variables: trained, optimizerState });
+    await assert.rejects(
+      async () => void (await other),
+      /optimizerState is of another optimiser or model: it has inner/,
+    );
   });
 
   test("several inputs and outputs are trees, with a loss for each output", async () => {
