@@ -121,6 +121,7 @@ async function* running<C, B, R>(
   } finally {
     interrupt?.stop();
     show?.done();
+    await training.close();
   }
 }
 

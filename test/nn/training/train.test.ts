@@ -271,6 +271,36 @@ describe("runs", () => {
     assert.ok(Math.abs(metrics.auxiliary! - mean) < 1e-6 && Math.abs(metrics.loss! - mean) < 1e-6);
   });
 
+  test("data that can be read once only are read once", async () => {
+    const all = Array.from({ length: 6 }, (_, i) => ({ x: [i], y: [2 * i] }));
+    const once = (function* () {
+      yield* all;
+    })();
+    const stream = loader(once, { batchSize: 2, device: "cpu" }) as never;
+    const { step } = await train(sequential(dense(1)), {
+      data: stream,
+      loss: "meanSquaredError",
+      optimizer: optimizers.sgd(0.01),
+      epochs: 1,
+    });
+    assert.equal(step, 3);
+    let closed = 0;
+    const watched: Batches<XY> = {
+      batchesPerEpoch: null,
+      async *epoch() {
+        try {
+          for (;;) yield data;
+        } finally {
+          closed++;
+        }
+      },
+    };
+    const endless = { ...options, batchSize: undefined, data: watched, epochs: undefined };
+    await train(model, { ...endless, steps: 0 } as never);
+    await train(model, { ...endless, steps: 3 } as never);
+    assert.equal(closed, 2);
+  });
+
   test("copies in a filled last batch do not count", async () => {
     const line = sequential({ line: dense(1, { useBias: false }) });
     const variables = { params: { line: { weights: tensor([[1]], { device: "cpu" }) } }, state: {} };
