@@ -20,11 +20,10 @@ export async function* loop<C, B>(
   saving: Saving,
   isAsked: () => boolean,
 ): AsyncGenerator<TrainingProgress, void> {
-  const { data } = training.plan;
   await training.emit("started");
   while (!training.isOver && !isAsked()) {
     if (training.place === 0) await training.emit("epochStarted");
-    const isWhole = yield* epoch(training, data.epoch(training.epoch, training.place), saving, isAsked);
+    const isWhole = yield* epoch(training, training.batches(), saving, isAsked);
     if (!isWhole) break;
     await training.settled();
     if (training.plan.validateEvery === undefined) yield* judgement(training);

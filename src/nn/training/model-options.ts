@@ -3,7 +3,7 @@ import { checkChoice, checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import type { Variables } from "../core/variables.js";
-import { checkOptimizer, type Optimizer } from "../optimizers/optimizer.js";
+import { checkOptimizer, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
 import type { LossChoice } from "./loss-choice.js";
 import type { MetricChoice } from "./metric-choice.js";
 
@@ -20,6 +20,8 @@ export interface ModelOptions {
   readonly metrics?: MetricChoice;
   /** Parameters and state to begin with; the model's `init` makes them unless told. */
   readonly variables?: Variables;
+  /** The optimiser's state to begin with, as an earlier training gave it; without it the optimiser begins anew. */
+  readonly optimizerState?: OptimizerState;
   /** The dtype that the model computes in, from parameters in f32: "f32" unless told. With "f16" the loss is scaled. */
   readonly precision?: "f32" | "bf16" | "f16";
   /** Updates the parameters by the mean gradient of so many batches; 1 unless told. */

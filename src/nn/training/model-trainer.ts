@@ -10,6 +10,7 @@ import type { Key } from "../../random/index.js";
 import { isTensor, type Tensor, where } from "../../tensor/index.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { leaves, map } from "../../transforms/tree.js";
+import { flattenTensors, leafPaths } from "../../transforms/trees.js";
 import { auxiliaryLossIfAny } from "../core/auxiliary-loss.js";
 import type { InputSpec } from "../core/input-spec.js";
 import type { AnyLayer, Layer } from "../core/layer.js";
@@ -109,7 +110,7 @@ function steppedOn<In>(
 
 function firstCarry<In>(
   model: Layer<In, unknown>,
-  { variables }: ModelOptions,
+  { variables, optimizerState }: ModelOptions,
   key: Key,
   batch: Example<In>,
   optimizerFor: (params: VariableTree) => Optimizer,
@@ -120,8 +121,20 @@ function firstCarry<In>(
     ? { params: held(variables.params), state: held(variables.state ?? {}) }
     : model.init(key, batch.x as InputSpec);
   const optimizer = optimizerFor(params).init(params);
+  if (optimizerState !== undefined) return { params, state, optimizer: givenState(optimizer, optimizerState) };
   for (const leaf of leaves(optimizer)) leaf.realize();
   return { params, state, optimizer };
+}
+
+/** A state that was given, which must have the form of the optimiser's own. */
+function givenState(own: OptimizerState, given: OptimizerState): OptimizerState {
+  const paths = (tree: OptimizerState) => leafPaths(flattenTensors(tree, "train: the option optimizerState").structure);
+  const [wanted, found] = [paths(own), paths(given)];
+  const missing = wanted.find((path) => !found.includes(path));
+  const extra = found.find((path) => !wanted.includes(path));
+  if (missing === undefined && extra === undefined) return held(given);
+  const which = missing !== undefined ? `lacks ${missing}` : `has ${extra}, which this one has not`;
+  throw new ArgumentError(`train: the option optimizerState is of another optimiser or model: it ${which}.`);
 }
 
 function checkExample(batch: unknown): void {

@@ -42,6 +42,7 @@ const MODEL_KINDS: OptionKinds<TrainOptions<never>> = {
   optimizer: "any",
   metrics: "any",
   variables: "any",
+  optimizerState: "any",
   precision: "any",
   accumulate: "number",
   rematerialize: "any",
@@ -120,6 +121,7 @@ async function* running<C, B, R>(
   } finally {
     interrupt?.stop();
     show?.done();
+    await training.close();
   }
 }
 

@@ -4,7 +4,7 @@
  * Steps are given to the device in pieces of about 60 ms. The metrics of a piece are read while the next one runs, so the
  * device never waits, and the host is never more than two pieces ahead. The bits do not depend on when anything is read.
  */
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError, PumiceError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/index.js";
 import { nextBudget } from "../../runs/pace.js";
 import type { Tensor } from "../../tensor/index.js";
@@ -98,6 +98,7 @@ export class Training<C, B> implements Place<C> {
     readonly device: string,
     readonly key: Key,
     public state: DeviceState<C>,
+    private opened: OpenedData<B> | null,
   ) {
     this.stepKey = split(key, 3)[1] as Key;
     this.program = stepProgram(trainer, plan.stopOnNonFinite ?? true);
@@ -117,6 +118,26 @@ export class Training<C, B> implements Place<C> {
   }
 
   // ------------------------------------------------------------------------------------------------ steps
+
+  /** The batches of the epoch under way that come next. Those that were opened to see the first one are used. */
+  async *batches(): AsyncGenerator<B> {
+    const { opened, epoch, place } = this;
+    if (!opened || epoch > 0 || place > 0) {
+      await this.close();
+      yield* this.plan.data.epoch(epoch, place);
+      return;
+    }
+    yield opened.first;
+    this.opened = null;
+    yield* { [Symbol.asyncIterator]: () => opened.iterator };
+  }
+
+  /** Closes data that were opened and not used. */
+  async close(): Promise<void> {
+    const { opened } = this;
+    this.opened = null;
+    await opened?.iterator.return?.();
+  }
 
   /** Whether there is more to do. */
   get isOver(): boolean {
@@ -176,13 +197,7 @@ export class Training<C, B> implements Place<C> {
     const { carry, bad } = this.state;
     const step = Number(await bad.item());
     const place = this.place - (this.step - step);
-    let why = "";
-    if (this.trainer.explain) {
-      for await (const batch of this.plan.data.epoch(this.epoch, place)) {
-        why = await this.trainer.explain(carry, batch, foldIn(this.stepKey, step));
-        break;
-      }
-    }
+    const why = await this.reasonOf(carry, place, step);
     return new NonFiniteLossError(
       `train: the loss of step ${step + 1} (epoch ${this.epoch + 1}) is not finite${why && `: first, ${why}`}. ` +
         "Try a smaller rate, clip gradients as by optimizers.chain(optimizers.clipByGlobalNorm(1), …), look for logarithms and " +
@@ -190,6 +205,21 @@ export class Training<C, B> implements Place<C> {
       step + 1,
       this.epoch + 1,
     );
+  }
+
+  /** The trainer's explanation of a step that went wrong; empty where it has none, or the batch cannot be had again. */
+  private async reasonOf(carry: C, place: number, step: number): Promise<string> {
+    const { trainer, plan } = this;
+    if (!trainer.explain) return "";
+    try {
+      for await (const batch of plan.data.epoch(this.epoch, place)) {
+        return await trainer.explain(carry, batch, foldIn(this.stepKey, step));
+      }
+    } catch (error) {
+      // The data are read once only, say. The loss is still what stops the training.
+      if (!(error instanceof PumiceError)) throw error;
+    }
+    return "";
   }
 
   // ------------------------------------------------------------------------------------------------ epochs
@@ -346,19 +376,28 @@ export class Training<C, B> implements Place<C> {
 
 /** A training before its first step, with parameters for the first batch of the data. */
 export async function startTraining<C, B>(trainer: Trainer<C, B>, plan: Plan<C, B>): Promise<Training<C, B>> {
-  const batch = await firstBatch(plan);
+  const opened = await openedData(plan);
+  const { first: batch } = opened;
   const device = leaves(batch)[0]?.device;
   if (device === undefined) throw new ArgumentError("train: the first batch holds no tensor.");
   const key = keyFor(plan, device);
   const [initKey, stepKey] = split(key, 3) as [Key, Key, Key];
   const carry = trainer.init(initKey, batch);
   const means = startMeans((c: C, b: B, k: Key) => trainer.step(c, b, k)[1], carry, batch, foldIn(stepKey, 0));
-  return new Training(trainer, plan, device, key, { carry, means, bad: noFailure(device) });
+  return new Training(trainer, plan, device, key, { carry, means, bad: noFailure(device) }, opened);
 }
 
-async function firstBatch<C, B>({ data }: Plan<C, B>): Promise<B> {
-  for await (const batch of data.epoch(0)) return batch;
-  throw new ArgumentError("train: the data have no batches.");
+/** The batches of the first epoch, of which the first was taken: data that can be read once only are read once. */
+interface OpenedData<B> {
+  readonly first: B;
+  readonly iterator: AsyncIterator<B>;
+}
+
+async function openedData<C, B>({ data }: Plan<C, B>): Promise<OpenedData<B>> {
+  const iterator = data.epoch(0)[Symbol.asyncIterator]();
+  const { done, value } = await iterator.next();
+  if (done) throw new ArgumentError("train: the data have no batches.");
+  return { first: value as B, iterator };
 }
 
 /** The evaluation of a trainer; without one there is no validation. */

@@ -1,6 +1,5 @@
 /** Kills trainings with SIGKILL at random moments, and lets each go on until it is through: how often it was killed, and its hash. */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,8 +8,14 @@ import { randomFrom } from "../../support/random.js";
 
 const PROGRAM = fileURLToPath(new URL("./killed-training.js", import.meta.url));
 
-/** One life of the training: killed after some milliseconds (from the first checkpoint of this life on), or through. */
-function lived(checkpoint: string, device: string, milliseconds: number, cache: string): Promise<string | null> {
+/** One life of the training: its hash where it came through, and whether it came as far as its first step. */
+interface Life {
+  readonly hash: string | null;
+  readonly hasStarted: boolean;
+}
+
+/** One life of the training, of so many milliseconds at most. */
+function lived(checkpoint: string, device: string, milliseconds: number, cache: string): Promise<Life> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, PUMICE_CACHE: cache };
     const child = spawn(process.execPath, [PROGRAM, checkpoint, device], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -22,8 +27,9 @@ function lived(checkpoint: string, device: string, milliseconds: number, cache: 
     child.on("error", reject);
     child.on("close", (code, signal) => {
       clearTimeout(timer);
-      if (signal === "SIGKILL") resolve(null);
-      else if (code === 0) resolve(text.trim());
+      const hasStarted = text.startsWith("started");
+      if (signal === "SIGKILL") resolve({ hash: null, hasStarted });
+      else if (code === 0) resolve({ hash: text.trim().split("\n").at(-1) as string, hasStarted });
       else reject(new Error(`The training ended with code ${code}.`));
     });
   });
@@ -35,16 +41,17 @@ export async function killedOften(
   kills: number,
   seed: number,
   [from, to]: readonly [from: number, to: number],
-): Promise<{ readonly hash: string; readonly kills: number }> {
+): Promise<{ readonly hash: string; readonly kills: number; readonly whileTraining: number }> {
   const folder = await mkdtemp(join(tmpdir(), "pumice-kill-"));
   const random = randomFrom(seed);
   try {
     const checkpoint = join(folder, "run.safetensors");
+    let whileTraining = 0;
     for (let done = 0; ; done++) {
       const milliseconds = done < kills ? from + random.below(to - from) : 2 ** 30;
-      const hash = await lived(checkpoint, device, milliseconds, join(folder, "cache"));
-      if (hash !== null) return { hash, kills: done };
-      if (!existsSync(checkpoint) && done > 0 && done % 5 === 0) console.log("no checkpoint yet");
+      const { hash, hasStarted } = await lived(checkpoint, device, milliseconds, join(folder, "cache"));
+      if (hash !== null) return { hash, kills: done, whileTraining };
+      if (hasStarted) whileTraining++;
     }
   } finally {
     await rm(folder, { recursive: true, force: true });

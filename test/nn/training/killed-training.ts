@@ -1,7 +1,7 @@
 /**
  * A training that is meant to be killed: dropout, batch norm, shuffled data, adam with a schedule, plateau, early stopping and the
  * best parameters, with a checkpoint every few milliseconds. `node killed-training.js <checkpoint> <device>` goes on from the
- * checkpoint where there is one, and prints a hash of everything when it is through. Each step waits a little, so that there is
+ * checkpoint where there is one, prints "started" before its first step, and a hash of everything when it is through. Each step waits a little, so that there is
  * time to be killed and little work.
  */
 import { createHash } from "node:crypto";
@@ -18,6 +18,10 @@ import {
   type TrainingResult,
   train,
 } from "../../../src/nn/index.js";
+
+const [, file, path, device, pause] = process.argv;
+/** Whether this is the program, and not a test that takes something from it. */
+const isChild = file?.endsWith("killed-training.js") === true;
 
 /** The training; `pause`: milliseconds after each step. */
 export function killedTraining(checkpoint: string | undefined, pause: number, more: object = {}) {
@@ -38,7 +42,7 @@ export function killedTraining(checkpoint: string | undefined, pause: number, mo
     earlyStop: { patience: 50 },
     keepBest: true,
     progress: false,
-    on: { step: () => (pause > 0 ? wait(pause) : undefined) },
+    on: { step: () => (pause > 0 ? wait(pause) : undefined), started: () => void (isChild && console.log("started")) },
     ...(checkpoint !== undefined && { checkpoint, checkpointSeconds: 0.02, resume: true }),
     ...more,
   });
@@ -56,8 +60,7 @@ export async function hashOf(result: TrainingResult<unknown>): Promise<string> {
   return hash.digest("hex");
 }
 
-const [, file, path, device, pause] = process.argv;
-if (file?.endsWith("killed-training.js") && path !== undefined) {
+if (isChild && path !== undefined) {
   setDefaultDevice(device ?? "cpu");
-  console.log(await hashOf(await killedTraining(path, Number(pause ?? 3))));
+  console.log(await hashOf(await killedTraining(path, Number(pause ?? 6))));
 }

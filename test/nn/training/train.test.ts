@@ -204,6 +204,15 @@ describe("runs", () => {
     assert.notDeepEqual(bits(trained.params), first);
     const further = await train(model, { ...options, variables: trained, steps: 0 });
     assert.deepEqual(bits(further.params), bits(trained.params));
+    // Two trainings with the optimiser's state are one; with another optimiser's there is none.
+    const { optimizerState } = trained;
+    const still = await train(model, { ...options, variables: trained, optimizerState, steps: 0 });
+    assert.deepEqual(bits(still.optimizerState), bits(optimizerState));
+    const other = train(model, { ...options, optimizer: optimizers.sgd(0.1), variables: trained, optimizerState });
+    await assert.rejects(
+      async () => void (await other),
+      /optimizerState is of another optimiser or model: it has inner/,
+    );
   });
 
   test("several inputs and outputs are trees, with a loss for each output", async () => {
@@ -260,6 +269,36 @@ describe("runs", () => {
     const mean = sizes.reduce((sum, value) => sum + value, 0) / 3;
     assert.ok(Math.abs(numbersOf((params.pulled as VariableTree).factor as Tensor)[0]! - 0.512) < 1e-6);
     assert.ok(Math.abs(metrics.auxiliary! - mean) < 1e-6 && Math.abs(metrics.loss! - mean) < 1e-6);
+  });
+
+  test("data that can be read once only are read once", async () => {
+    const all = Array.from({ length: 6 }, (_, i) => ({ x: [i], y: [2 * i] }));
+    const once = (function* () {
+      yield* all;
+    })();
+    const stream = loader(once, { batchSize: 2, device: "cpu" }) as never;
+    const { step } = await train(sequential(dense(1)), {
+      data: stream,
+      loss: "meanSquaredError",
+      optimizer: optimizers.sgd(0.01),
+      epochs: 1,
+    });
+    assert.equal(step, 3);
+    let closed = 0;
+    const watched: Batches<XY> = {
+      batchesPerEpoch: null,
+      async *epoch() {
+        try {
+          for (;;) yield data;
+        } finally {
+          closed++;
+        }
+      },
+    };
+    const endless = { ...options, batchSize: undefined, data: watched, epochs: undefined };
+    await train(model, { ...endless, steps: 0 } as never);
+    await train(model, { ...endless, steps: 3 } as never);
+    assert.equal(closed, 2);
   });
 
   test("copies in a filled last batch do not count", async () => {
