@@ -57,8 +57,11 @@ function rotated(g: GraphOps, a: Node): [Node, Node] {
   return [values, g.transposed(rows)];
 }
 
-/** Through tridiagonal form: T = Qᴴ A Q, whose eigenvectors Q turns into those of A. */
-function byTridiagonal(g: GraphOps, a: Node): [Node, Node] {
+/**
+ * Through tridiagonal form: T = Qᴴ A Q, whose eigenvectors Q turns into those of A. Of matrices [B, n, n] that are scaled already, the
+ * `count` largest eigenvalues, [B, count], and their vectors.
+ */
+export function byTridiagonal(g: GraphOps, a: Node, count = a.shape[1]): [Node, Node] {
   const [batch, n] = a.shape;
   const real = realOf(a.dtype);
   const outputs = [
@@ -68,7 +71,7 @@ function byTridiagonal(g: GraphOps, a: Node): [Node, Node] {
     { shape: [batch, n], dtype: a.dtype },
   ];
   const [diagonal, beside, reflections, factors] = partsOf(g.move(tridiagonal, [a], { outputs }));
-  const [values, rows] = tridiagonalEigen(g, diagonal, beside);
+  const [values, rows] = tridiagonalEigen(g, diagonal, beside, count);
   const panels = Math.ceil(n / PANEL);
   const more = panels * PANEL - n;
   const blocks = g.reshape(g.pad(reflections, [0, 0, 0], [0, more, 0]), [batch, panels, PANEL, n]);

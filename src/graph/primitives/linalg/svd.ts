@@ -9,7 +9,7 @@ import type { Node } from "../../node.js";
 import type { CompositePrimitive, RoutinePrimitive } from "../../primitive.js";
 import type { GraphOps } from "../../vocabulary.js";
 import { inferBundle, partsOf } from "../bundle.js";
-import { eighNodes, FEW_ROWS, inverseGaps } from "./eigh.js";
+import { byTridiagonal, FEW_ROWS, inverseGaps } from "./eigh.js";
 import { identity, isComplexNode } from "./householder.js";
 import { asOneBatch, byTransposing, qrNodes } from "./qr.js";
 import { scaledDown } from "./scaled-down.js";
@@ -101,9 +101,9 @@ function hermitianSvd(g: GraphOps, a: Node): [Node, Node, Node] {
   const [batch, n] = a.shape;
   const zeros = g.zeros(a.shape, a);
   const whole = g.concat([g.concat([zeros, g.adjoint(a)], 2), g.concat([a, zeros], 2)], 1);
-  const [values, vectors] = eighNodes(g, whole);
-  const falling = g.flip(g.slice(values, [0, n], [batch, n]), [1]);
-  const half = (row: number) => g.flip(g.slice(vectors, [0, row, n], [batch, n, n]), [2]);
+  const [values, vectors] = byTridiagonal(g, whole, n);
+  const falling = g.flip(values, [1]);
+  const half = (row: number) => g.flip(g.slice(vectors, [0, row, 0], [batch, n, n]), [2]);
   return [directions(g, half(n), n), g.maximum(falling, 0), directions(g, half(0), n)];
 }
 

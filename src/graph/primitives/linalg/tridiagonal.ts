@@ -16,8 +16,11 @@ const LEAF = 16;
 /** Inputs: d [B, m], whose halves rise, z [B, m] of length 1, ρ [B]. Parts: eigenvalues of diag(d) + ρ z zᵀ, vectors as rows. */
 const rankOne: RoutinePrimitive = { name: "rankOne", kind: "routine", infer: inferBundle };
 
-/** Eigenvalues [B, n], rising, and eigenvectors as rows [B, n, n], from the diagonal and what is beside it, [B, n], the last 0. */
-export function tridiagonalEigen(g: GraphOps, diagonal: Node, beside: Node): [Node, Node] {
+/**
+ * The `wanted` largest eigenvalues [B, wanted], rising, and their eigenvectors as rows [B, wanted, n], from the diagonal and what is beside
+ * it, [B, n], the last 0.
+ */
+export function tridiagonalEigen(g: GraphOps, diagonal: Node, beside: Node, wanted: number): [Node, Node] {
   const [batch, n] = diagonal.shape;
   const levels = Math.max(0, Math.ceil(Math.log2(n / LEAF)));
   const leaves = 2 ** levels;
@@ -33,12 +36,15 @@ export function tridiagonalEigen(g: GraphOps, diagonal: Node, beside: Node): [No
     // The cut inside each pair lies behind its first half.
     const spacing = leaves / count;
     const inner = g.slice(cuts, [0, spacing / 2 - 1], [batch, count], [1, spacing]);
-    [values, rows] = joined(g, values, rows, g.reshape(inner, [batch * count]), height);
+    // Rows before those that are wanted are not needed of the last join.
+    const skipped = count === 1 ? n - wanted : 0;
+    [values, rows] = joined(g, values, rows, g.reshape(inner, [batch * count]), height, skipped);
   }
   const total = size * leaves;
+  const first = leaves === 1 ? n - wanted : 0;
   return [
-    g.slice(g.reshape(values, [batch, total]), [0, 0], [batch, n]),
-    g.slice(g.reshape(rows, [batch, total, total]), [0, 0, 0], [batch, n, n]),
+    g.slice(g.reshape(values, [batch, total]), [0, n - wanted], [batch, wanted]),
+    g.slice(rows, [0, first, 0], [batch, wanted, n]),
   ];
 }
 
@@ -75,8 +81,8 @@ function leafMatrices(g: GraphOps, diagonal: Node, beside: Node): Node {
   return g.where(g.equal(row, column), g.unreduce(diagonal, shape, [2]), lower);
 }
 
-/** Pairs of neighbours [2 B, h] joined: values [B, 2 h] and rows [B, 2 h, 2 h]. `cut`: what couples them, [B]. */
-function joined(g: GraphOps, values: Node, rows: Node, cut: Node, height: number): [Node, Node] {
+/** Pairs of neighbours [2 B, h] joined: values [B, 2 h] and rows [B, 2 h - skipped, 2 h]. `cut`: what couples them, [B]. */
+function joined(g: GraphOps, values: Node, rows: Node, cut: Node, height: number, skipped: number): [Node, Node] {
   const [pairs] = cut.shape;
   const m = 2 * height;
   const d = g.reshape(values, [pairs, m]);
@@ -93,8 +99,11 @@ function joined(g: GraphOps, values: Node, rows: Node, cut: Node, height: number
     { shape: [pairs, m], dtype: d.dtype },
     { shape: [pairs, m, m], dtype: d.dtype },
   ];
-  const [found, turns] = partsOf(g.move(rankOne, [d, z, rho], { outputs }));
-  const halves = g.reshape(g.permute(g.reshape(turns, [pairs, m, 2, height]), [0, 2, 1, 3]), [pairs * 2, m, height]);
-  const products = g.reshape(g.dot(halves, rows), [pairs, 2, m, height]);
-  return [found, g.reshape(g.permute(products, [0, 2, 1, 3]), [pairs, m, m])];
+  const [found, all] = partsOf(g.move(rankOne, [d, z, rho], { outputs }));
+  const kept = m - skipped;
+  const turns = g.slice(all, [0, skipped, 0], [pairs, kept, m]);
+  const halves = g.permute(g.reshape(turns, [pairs, kept, 2, height]), [0, 2, 1, 3]);
+  const products = g.dot(g.reshape(halves, [pairs * 2, kept, height]), rows);
+  const apart = g.reshape(products, [pairs, 2, kept, height]);
+  return [found, g.reshape(g.permute(apart, [0, 2, 1, 3]), [pairs, kept, m])];
 }

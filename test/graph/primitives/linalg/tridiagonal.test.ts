@@ -6,9 +6,9 @@ import { g } from "../../../../src/graph/vocabulary.js";
 import { input, valuesOf } from "../../../support/node-rules.js";
 import { assertNear, assertOrthonormal, diagonalOf, rowsOf, times, turned } from "./plain-matrices.js";
 
-const eigen = (diagonal: readonly number[], beside: readonly number[], batch = 1) => {
+const eigen = (diagonal: readonly number[], beside: readonly number[], batch = 1, wanted = diagonal.length / batch) => {
   const shape = [batch, diagonal.length / batch];
-  return valuesOf((d, e) => tridiagonalEigen(g, d, e), [input(shape, diagonal), input(shape, beside)]);
+  return valuesOf((d, e) => tridiagonalEigen(g, d, e, wanted), [input(shape, diagonal), input(shape, beside)]);
 };
 
 test("rows are eigenvectors: one leaf, one join, several joins, rows that fill up", () => {
@@ -40,4 +40,16 @@ test("each matrix of a batch by itself, also where nothing couples the leaves", 
     2,
   );
   assertNear([values!], [[...new Array(n).fill(1), ...Array.from({ length: n }, (_, i) => i + 1)]]);
+});
+
+test("some of the largest: the last rows of all, also where rows are filled up", () => {
+  for (const n of [5, 17, 40]) {
+    const diagonal = [...input([n]).values, ...input([n]).values.map((x) => 3 - x)];
+    const beside = diagonal.map((x, i) => ((i + 1) % n === 0 ? 0 : Math.cos(2 * i) + x / 3));
+    const [values, rows] = eigen(diagonal, beside, 2);
+    const [some, someRows] = eigen(diagonal, beside, 2, 3);
+    const last = <T>(of: readonly T[]) => [...of.slice(n - 3, n), ...of.slice(2 * n - 3)];
+    assertNear([some!], [last(values!)], 1e-12);
+    assertNear(rowsOf(someRows!, n), last(rowsOf(rows!, n)), 1e-12);
+  }
 });

@@ -26,6 +26,8 @@ import type { SmallProblem } from "./small-problem.js";
 import { AT_ONCE, smallTridiagonal } from "./small-tridiagonal.js";
 
 const LANES = 32;
+/** Lines of numbers beside the two matrices in shared memory. */
+const LINES = 12;
 
 /** Inputs: Hermitian matrices [.., n, n]. Results: eigenvalues [.., n], rising, and eigenvectors, [.., n, n], as rows. */
 export const smallEighRoutine: Routine = (node, profile, settings) => {
@@ -35,7 +37,7 @@ export const smallEighRoutine: Routine = (node, profile, settings) => {
   const batch = productOf(shape.slice(0, -2));
   const padded = AT_ONCE * Math.ceil(n / AT_ONCE);
   const words = padded * padded;
-  const room = arrayBytes(profile) - padded * bytesOf(kind) * 8;
+  const room = arrayBytes(profile) - LINES * padded * bytesOf(kind);
   const fitting = Math.floor(room / (words * bytesOf(kind)));
   const k = new KernelBuilder(`smallEigh[${shape.join("×")}]`, n === 0 ? 0 : batch, lanesFor(n, profile));
   const field = new Field(k, kind, quickDivision(settings, profile));

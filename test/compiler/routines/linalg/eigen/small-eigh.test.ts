@@ -48,7 +48,7 @@ function check(kind: NumberKind, matrices: readonly Matrix[], profile: TargetPro
 }
 
 // Memory for both matrices of 8 rows of f64, for one of them, for none.
-const NARROW = { "64 lanes, vectors in memory": gpuOf(64, 1100), "64 lanes, all in memory": gpuOf(64, 600) };
+const NARROW = { "64 lanes, vectors in memory": gpuOf(64, 1400), "64 lanes, all in memory": gpuOf(64, 1200) };
 
 for (const [name, profile] of Object.entries({ ...PROFILES, ...NARROW })) {
   test(`two matrices of each size; ${name}`, () => {
