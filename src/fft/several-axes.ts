@@ -1,4 +1,4 @@
-/** Fourier transforms along several axes, one after another: fftn, rfftn, their inverses, and the forms for two axes. */
+/** Fourier transforms along several axes, one after another: fftn, rfftn, hfftn, their inverses, and the forms for two axes. */
 import { checkOptions, checkWhole, type OptionKinds } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
@@ -65,16 +65,29 @@ function complexForm(operation: string, x: Tensor, options: FftnOptions, directi
   return alongAll(operation, given, axes, options.norm, direction);
 }
 
-function realForm(operation: string, x: Tensor, options: FftnOptions): Tensor {
-  const axes = someAxes(operation, x, options);
-  const half = alongAll(operation, x, only(axes), options.norm, DIRECTIONS.rfft);
-  return alongAll(operation, half, without(axes), options.norm, DIRECTIONS.fft);
+/** The directions of the last axis and of the others. */
+interface Ways {
+  readonly last: Direction;
+  readonly others: Direction;
 }
 
-function inverseRealForm(operation: string, x: Tensor, options: FftnOptions): Tensor {
+const FORWARD: Ways = { last: DIRECTIONS.rfft, others: DIRECTIONS.fft };
+const BACK: Ways = { last: DIRECTIONS.irfft, others: DIRECTIONS.ifft };
+const HERMITIAN: Ways = { last: DIRECTIONS.hfft, others: DIRECTIONS.fft };
+const HERMITIAN_BACK: Ways = { last: DIRECTIONS.ihfft, others: DIRECTIONS.ifft };
+
+/** Of real numbers: the last axis first, which keeps half of its spectrum. */
+function realForm(operation: string, x: Tensor, options: FftnOptions, { last, others }: Ways): Tensor {
   const axes = someAxes(operation, x, options);
-  const half = alongAll(operation, asTransformable(operation, x, "any"), without(axes), options.norm, DIRECTIONS.ifft);
-  return alongAll(operation, half, only(axes), options.norm, DIRECTIONS.irfft);
+  const half = alongAll(operation, x, only(axes), options.norm, last);
+  return alongAll(operation, half, without(axes), options.norm, others);
+}
+
+/** To real numbers: the last axis, of which half is given, comes last. */
+function toRealForm(operation: string, x: Tensor, options: FftnOptions, { last, others }: Ways): Tensor {
+  const axes = someAxes(operation, x, options);
+  const half = alongAll(operation, asTransformable(operation, x, "any"), without(axes), options.norm, others);
+  return alongAll(operation, half, only(axes), options.norm, last);
 }
 
 function someAxes(operation: string, x: Tensor, options: FftnOptions): Axes {
@@ -104,13 +117,13 @@ export function ifftn<D extends DType>(x: Tensor<D>, options: FftnOptions = {}):
 /** The transform of real numbers along several axes; the last one keeps n/2 + 1 numbers. */
 export function rfftn<D extends DType>(x: Tensor<D>, options: FftnOptions = {}): Tensor<ComplexOf<D>> {
   checkCount("fft.rfftn", 2, arguments);
-  return realForm("fft.rfftn", x, options) as Tensor<ComplexOf<D>>;
+  return realForm("fft.rfftn", x, options, FORWARD) as Tensor<ComplexOf<D>>;
 }
 
 /** The inverse of `rfftn`; give `s` where the last length is odd. */
 export function irfftn<D extends DType>(x: Tensor<D>, options: FftnOptions = {}): Tensor<RealPartOf<D>> {
   checkCount("fft.irfftn", 2, arguments);
-  return inverseRealForm("fft.irfftn", x, options) as Tensor<RealPartOf<D>>;
+  return toRealForm("fft.irfftn", x, options, BACK) as Tensor<RealPartOf<D>>;
 }
 
 /** The Fourier transform along two axes: the last two unless told. */
@@ -128,11 +141,35 @@ export function ifft2<D extends DType>(x: Tensor<D>, options: FftnOptions = {}):
 /** The transform of real numbers along two axes. */
 export function rfft2<D extends DType>(x: Tensor<D>, options: FftnOptions = {}): Tensor<ComplexOf<D>> {
   checkCount("fft.rfft2", 2, arguments);
-  return realForm("fft.rfft2", x, inPlane(options)) as Tensor<ComplexOf<D>>;
+  return realForm("fft.rfft2", x, inPlane(options), FORWARD) as Tensor<ComplexOf<D>>;
 }
 
 /** The inverse of `rfft2`. */
 export function irfft2<D extends DType>(x: Tensor<D>, options: FftnOptions = {}): Tensor<RealPartOf<D>> {
   checkCount("fft.irfft2", 2, arguments);
-  return inverseRealForm("fft.irfft2", x, inPlane(options)) as Tensor<RealPartOf<D>>;
+  return toRealForm("fft.irfft2", x, inPlane(options), BACK) as Tensor<RealPartOf<D>>;
+}
+
+/** The transform, real, along several axes of a signal that has conjugates for its other half, and is given without it. */
+export function hfftn<D extends DType>(x: Tensor<D>, options: FftnOptions = {}): Tensor<RealPartOf<D>> {
+  checkCount("fft.hfftn", 2, arguments);
+  return toRealForm("fft.hfftn", x, options, HERMITIAN) as Tensor<RealPartOf<D>>;
+}
+
+/** The inverse of `hfftn`. */
+export function ihfftn<D extends DType>(x: Tensor<D>, options: FftnOptions = {}): Tensor<ComplexOf<D>> {
+  checkCount("fft.ihfftn", 2, arguments);
+  return realForm("fft.ihfftn", x, options, HERMITIAN_BACK) as Tensor<ComplexOf<D>>;
+}
+
+/** `hfftn` along two axes: the last two unless told. */
+export function hfft2<D extends DType>(x: Tensor<D>, options: FftnOptions = {}): Tensor<RealPartOf<D>> {
+  checkCount("fft.hfft2", 2, arguments);
+  return toRealForm("fft.hfft2", x, inPlane(options), HERMITIAN) as Tensor<RealPartOf<D>>;
+}
+
+/** The inverse of `hfft2`. */
+export function ihfft2<D extends DType>(x: Tensor<D>, options: FftnOptions = {}): Tensor<ComplexOf<D>> {
+  checkCount("fft.ihfft2", 2, arguments);
+  return realForm("fft.ihfft2", x, inPlane(options), HERMITIAN_BACK) as Tensor<ComplexOf<D>>;
 }

@@ -57,6 +57,10 @@ case("fftshift", real(5))
 case("fftshift", real(4, 3), axes=[0])
 case("ifftshift", real(5))
 case("ifftshift", real(4, 3))
+for name, make in [("hfft2", cplx), ("ihfft2", real), ("hfftn", cplx), ("ihfftn", real)]:
+    case(name, make(3, 4, 5))
+    case(name, make(4, 5), s=[6, 3])
+    case(name, make(3, 4, 2), axes=[2, 0], s=[5, 4], norm="ortho")
 with open("cases.json", "w") as file:
     json.dump(cases, file, separators=(",", ":"))
     file.write("\n")

@@ -804,6 +804,10 @@ add(
   two([2, 3]),
   ofComplex((z) => fft.irfftn(z, { s: [2, 5] })),
 );
+add("hfft2", two([3, 3]), ofComplex(fft.hfft2));
+add("ihfft2", [floats([3, 4])], (x) => parts(fft.ihfft2(x)));
+add("hfftn", two([2, 3]), ofComplex(fft.hfftn));
+add("ihfftn", [floats([2, 3])], (x) => parts(fft.ihfftn(x)));
 add("fftshift", [floats([2, 3])], (x) => fft.fftshift(x));
 add("ifftshift", [floats([2, 3])], (x) => fft.ifftshift(x, { axes: 1 }));
 for (const type of [1, 2, 3, 4] as const) {

@@ -277,7 +277,7 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
   "random.choice": () => [key(), x(), { shape: [2], replace: true, p: tensor([0.5, 0.5]), axis: 0 }],
   "random.multivariateNormal": () => [key(), tensor([0, 0]), square(), [2], { dtype: "f32" }],
   ...rowsOf("fft", "fft ifft rfft irfft hfft ihfft", () => [x(), { n: 3, axis: 0, norm: "ortho" }]),
-  ...rowsOf("fft", "fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn", () => [
+  ...rowsOf("fft", "fft2 ifft2 rfft2 irfft2 hfft2 ihfft2 fftn ifftn rfftn irfftn hfftn ihfftn", () => [
     x(),
     { s: [3, 4], axes: [0, 1], norm: "forward" },
   ]),
