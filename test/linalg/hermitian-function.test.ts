@@ -54,6 +54,59 @@ test("among equal eigenvalues the derivative is that of the polynomial, forward 
   }
 });
 
+test("second derivatives, too: forward over reverse, reverse over reverse, forward over forward", () => {
+  const [weights, along] = [normals([3, 3], "f64", 4), normals([3, 3], "f64", 5)];
+  const even = (x: Tensor) => x.add(x.mT).mul(0.5);
+  const power = (x: Tensor) => even(x).matmul(even(x)).matmul(even(x)).matmul(even(x)).mul(weights).sum();
+  const ours = (x: Tensor) =>
+    linalg
+      .hermitianFunction(even(x), (v) => v.pow(4))
+      .mul(weights)
+      .sum();
+  const ways: Readonly<Record<string, (f: (x: Tensor) => Tensor, at: Tensor) => Tensor>> = {
+    "forward over reverse": (f, at) => jvp(grad(f), [at], [along])[1],
+    "reverse over reverse": (f, at) => grad((x: Tensor) => grad(f)(x).mul(along).sum())(at),
+    "forward over forward": (f, at) => jvp((x: Tensor) => jvp(f, [x], [along])[1], [at], [weights])[1],
+  };
+  for (const diagonal of [
+    [1, 1, 1],
+    [1, 1, 2],
+    [2, 1, 1],
+    [0, 0, 0],
+    [1, 1 + 1e-9, 2],
+    [1, 1 + 1e-4, 2],
+    [1, 2, 5],
+  ]) {
+    const at = tensor(diagonal, { dtype: "f64" }).mul(eye(3, { dtype: "f64" }));
+    for (const [name, second] of Object.entries(ways)) {
+      const expected = second(power, at);
+      const apart = largest(second(ours, at).sub(expected));
+      assert.ok(apart < 1e-6 * (1 + largest(expected)), `${diagonal}, ${name}: ${apart}`);
+    }
+  }
+});
+
+test("the second derivative of a complex matrix, against differences of the first", () => {
+  const a = eye(3, { dtype: "c128" }).mul(2);
+  const weights = normals([3, 3], "c128", 3);
+  const raw = normals([3, 3], "c128", 2);
+  const along = raw.add(adjoint(raw));
+  const f = (x: Tensor) =>
+    linalg
+      .hermitianFunction(x, (v) => v.log())
+      .mul(weights)
+      .sum()
+      .real();
+  const slope = (x: Tensor) => grad(f)(x).mul(along).sum().real().itemSync() as number;
+  const second = grad((x: Tensor) => grad(f)(x).mul(along).sum().real())(a)
+    .mul(along)
+    .sum()
+    .real()
+    .itemSync() as number;
+  const differences = (slope(a.add(along.mul(1e-5))) - slope(a.sub(along.mul(1e-5)))) / 2e-5;
+  assert.ok(Math.abs(second - differences) < 1e-6 * (1 + Math.abs(second)), `${second} ${differences}`);
+});
+
 test("derivatives of logarithms of complex matrices, against differences; vmap", () => {
   const [a, weights] = [positive(4, "c128"), normals([4, 4], "c128", 3)];
   const f = (x: Tensor) =>
