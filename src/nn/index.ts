@@ -21,7 +21,7 @@ export { rematerialize } from "./core/rematerialize.js";
 export type { ModelRun, ParameterOptions, Scope, Watcher } from "./core/scope.js";
 export { type Step, sequential } from "./core/sequential.js";
 export { Summary, type SummaryRow, summary } from "./core/summary.js";
-export type { Variables, VariableTree } from "./core/variables.js";
+export { mergeTrees, type Variables, type VariableTree } from "./core/variables.js";
 export type { Batches } from "./data/batches.js";
 export { type Batched, type BatchOf, type Loader, type LoaderOptions, loader } from "./data/loader.js";
 export { type FileRows, openRows } from "./data/row-files.js";

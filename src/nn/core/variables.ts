@@ -2,6 +2,8 @@
  * Parameters and state of a model: plain trees of tensors, by the names of layers and then of their parameters, as in
  * `{ dense0: { weights, biases } }`. Every transform, optimiser and file format takes them as they are.
  */
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import type { Tensor } from "../../tensor/index.js";
 
 /** Tensors by name, in objects by the names of layers. */
@@ -57,4 +59,25 @@ export function finished(tree: GrowingTree): VariableTree {
     Object.defineProperty(copy, name, { value: child, enumerable: true, writable: true, configurable: true });
   }
   return copy;
+}
+
+/** One tree of several: `mergeTrees(small.state, attentionCache(…))`. Where two have a tensor at one path, the later one counts. */
+export function mergeTrees(...trees: readonly VariableTree[]): VariableTree {
+  const merged = emptyTree();
+  const merge = (into: GrowingTree, tree: VariableTree): void => {
+    for (const [name, value] of Object.entries(tree)) {
+      const there = into[name];
+      const isOpen = there !== undefined && isSubtree(there) && isSubtree(value);
+      const next = isOpen ? (there as GrowingTree) : isSubtree(value) ? emptyTree() : value;
+      into[name] = next;
+      if (isSubtree(value)) merge(next as GrowingTree, value);
+    }
+  };
+  for (const tree of trees) {
+    if (typeof tree !== "object" || tree === null || !isSubtree(tree)) {
+      throw new ArgumentError(`mergeTrees: takes trees of tensors, as params and state are, not ${shown(tree)}.`);
+    }
+    merge(merged, tree);
+  }
+  return finished(merged);
 }

@@ -29,6 +29,7 @@ const core: Calls = {
   sequential: () => run(nn.sequential(nn.dense(4), (h: Tensor) => h.maximum(0), nn.dense(2).named("head"))),
   block: () => run(nn.block({ turn: nn.dense(3) }, ({ turn }, input: Tensor) => turn(input).add(input))),
   diagram: (): string => nn.diagram(nn.dense(2), [null, 3]),
+  mergeTrees: () => Object.keys(nn.mergeTrees({ a: { w: x() } }, { a: { b: x() } })).length,
   summary: (): string => String(nn.summary(nn.dense(2), [null, 3])),
   Summary: () => nn.summary(nn.dense(2), [null, 3]) instanceof nn.Summary,
 };

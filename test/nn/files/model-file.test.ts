@@ -100,7 +100,7 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
 // biome-ignore format: one row
 const OTHERS = [
   "Layer", "layer", "summary", "Summary", "attend", "mergeLora", "readTree", "writeTree", "loadModel", "saveModel",
-  "registerFunction", "registerLayer", "diagram", "rematerialize", "quantized", "dequantized", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
+  "registerFunction", "registerLayer", "diagram", "mergeTrees", "rematerialize", "quantized", "dequantized", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
   "rotary", "alibiSlopes", "attentionCache", "auxiliaryLoss",
   "evaluate", "predict", "train", "trainer", "rematerialize", "Trained", "TrainingResult", "TrainingRun", "NonFiniteLossError",
 ];

@@ -191,6 +191,53 @@ describeOnTensorDevices("quantized", (device) => {
   });
 });
 
+test("train tunes a LoRA around narrow weights, which stay", async () => {
+  const { model, params, x, y } = trained("cpu", 2);
+  const small = nn.quantized(model, { params }, { bits: 4, group: 16 });
+  const tuned = small.model.replace("dense1", (layer) => nn.lora(layer as never, { rank: 2 }) as never);
+  const fresh = tuned.init(random.key(3, { device: "cpu" }), x);
+  const start = nn.mergeTrees(fresh.params, {
+    ...small.params,
+    dense1: { base: small.params.dense1 as nn.VariableTree },
+  });
+  const state = nn.mergeTrees(fresh.state, { ...small.state, dense1: { base: small.state.dense1 as nn.VariableTree } });
+  const result = await nn.train(tuned, {
+    data: nn.loader({ x, y }, { batchSize: 100, shuffle: random.key(1, { device: "cpu" }) }),
+    loss: (scores: Tensor, labels: Tensor) =>
+      nn.losses.categoricalCrossEntropy(scores, labels, { fromLogits: true, reduction: "mean" }),
+    optimizer: nn.optimizers.adam(0.05),
+    variables: { params: start, state },
+    epochs: 4,
+    key: random.key(2, { device: "cpu" }),
+  } as never);
+  const accuracy = async (p: nn.VariableTree, s: nn.VariableTree) =>
+    (await tuned.apply(p, x, { state: s }).argmax({ axis: 1 }).equal(y).cast("f32").mean().item()) as number;
+  const [before, after] = [await accuracy(start, state), await accuracy(result.params, result.state)];
+  assert.ok(after > 0.9 && after > before, `${before} → ${after}`);
+  const narrow = (of: nn.VariableTree) =>
+    numbersOf(((of.dense1 as nn.VariableTree).base as Record<string, Tensor>).weights!.cast("i32") as Tensor);
+  assert.deepEqual(narrow(result.state), narrow(state));
+});
+
+test("a quantised transformer generates with a cache beside its narrow weights", () => {
+  const key = random.key(4, { device: "cpu" });
+  const model = nn.sequential<Tensor, Tensor>(
+    nn.embedding(11, 16),
+    nn.transformerDecoder(16, { heads: 2, layers: 2, cross: false, rotary: true }) as never,
+    nn.dense(11),
+  );
+  const ids = random.randint(key, [1, 6], 0, 11) as Tensor;
+  const small = nn.quantized(model, model.init(key, ids), { bits: 8, group: 8 });
+  assert.ok(Object.keys(small.params).length > 0);
+  const whole = numbersOf(apply(small, ids).at(0, -1) as Tensor);
+  let state = nn.mergeTrees(small.state, nn.attentionCache(small.model as never, ids, { capacity: 8, device: "cpu" }));
+  let last: Tensor | undefined;
+  for (let i = 0; i < 6; i++) {
+    [last, state] = small.model.applyWithState(small.params, ids.at(":", `${i}:${i + 1}`) as Tensor, { state });
+  }
+  expectNear(numbersOf(last!.at(0, 0) as Tensor), whole, 1e-4);
+});
+
 /** Each number against the wanted one, within an error relative to its size or to one. */
 function expectNear(found: readonly number[], wanted: readonly number[], tolerance: number): void {
   assert.equal(found.length, wanted.length);
