@@ -10,15 +10,15 @@ import { shown } from "../../core/shown.js";
 import { checkTensor, concat, stack, type Tensor, tensor } from "../../tensor/index.js";
 
 /**
- * Other frequencies for longer contexts: positions divided by a factor (Chen et al. 2023), a larger base ("ntk"), or Llama 3's way, which
- * divides low frequencies only.
+ * Other frequencies for longer contexts: positions divided by a factor (Chen et al. 2023), a larger base ("ntk"), or low frequencies divided only: in
+ * Llama 3's way, or in YaRN's (Peng et al. 2023), which also makes scores steeper.
  */
 export interface RotaryScaling {
-  readonly kind: "linear" | "ntk" | "llama3";
+  readonly kind: "linear" | "ntk" | "llama3" | "yarn";
   readonly factor: number;
-  /** For "llama3": the tokens of the training; 8192. */
+  /** For "llama3" and "yarn": the tokens of the training; 8192. */
   readonly trainedTokens?: number;
-  /** For "llama3": turns in the training's context below which frequencies are divided, and above which they stay; 1 and 4. */
+  /** Turns in the training's context below which frequencies are divided, and above which they stay; 1 and 4, for "yarn" 1 and 32. */
   readonly lowTurns?: number;
   readonly highTurns?: number;
 }
@@ -48,7 +48,7 @@ export function checkRotary(operation: string, options: RotaryOptions): void {
   }
   if (scaling === undefined) return;
   checkOptions(`${operation}, scaling`, scaling, SCALING);
-  checkChoice(operation, "the kind of scaling", scaling.kind ?? "", ["linear", "ntk", "llama3"]);
+  checkChoice(operation, "the kind of scaling", scaling.kind ?? "", ["linear", "ntk", "llama3", "yarn"]);
   if (scaling.factor > 0) return;
   throw new ArgumentError(`${operation}: the factor of scaling is a positive number, not ${shown(scaling.factor)}.`);
 }
@@ -63,8 +63,24 @@ function frequencies(turning: number, { base = 10_000, scaling }: RotaryOptions)
   const plain = Array.from({ length: turning / 2 }, (_, i) => wide ** ((-2 * i) / turning));
   if (scaling?.kind === "linear") return plain.map((angle) => angle / scaling.factor);
   if (scaling?.kind === "llama3") return plain.map((angle) => slower(angle, scaling));
+  if (scaling?.kind === "yarn") return plain.map((angle, i) => blended(angle, i, turning, base, scaling));
   return plain;
 }
+
+/** YaRN: pairs that turn often stay, those that turn rarely are divided, and between two places of the row it blends. */
+function blended(angle: number, pair: number, turning: number, base: number, scaling: RotaryScaling): number {
+  const { factor, trainedTokens = 8192, lowTurns = 1, highTurns = 32 } = scaling;
+  const placeOf = (turns: number): number =>
+    (turning * Math.log(trainedTokens / (turns * 2 * Math.PI))) / (2 * Math.log(base));
+  const from = Math.max(0, Math.floor(placeOf(highTurns)));
+  const to = Math.min(turning - 1, Math.ceil(placeOf(lowTurns)));
+  const divided = Math.min(1, Math.max(0, (pair - from) / (to === from ? 0.001 : to - from)));
+  return (divided * angle) / factor + (1 - divided) * angle;
+}
+
+/** The factor of turned features: YaRN's scores are steeper, the more so the longer the context. */
+const strengthOf = ({ scaling }: RotaryOptions): number =>
+  scaling?.kind === "yarn" && scaling.factor > 1 ? 0.1 * Math.log(scaling.factor) + 1 : 1;
 
 /** Llama 3: frequencies with few turns in the training's context are divided, those with many stay, and between them it blends. */
 function slower(angle: number, { factor, trainedTokens = 8192, lowTurns = 1, highTurns = 4 }: RotaryScaling): number {
@@ -95,7 +111,9 @@ export function rotary(x: Tensor, positions: Tensor, options: RotaryOptions = {}
   const angles = positions.cast(dtype).expandDims(-1).mul(speeds) as Tensor;
   const wide = (isNarrowFloat(x.dtype) ? x.cast("f32") : x) as Tensor;
   const part = turning === size ? wide : (wide.at("...", `:${turning}`) as Tensor);
-  const turned = options.interleaved ? turnedNeighbours(part, angles) : turnedHalves(part, angles);
+  const strength = strengthOf(options);
+  const given = strength === 1 ? part : part.mul(strength);
+  const turned = options.interleaved ? turnedNeighbours(given, angles) : turnedHalves(given, angles);
   const whole = turning === size ? turned : concat([turned, wide.at("...", `${turning}:`) as Tensor], { axis: -1 });
   return whole.cast(x.dtype) as Tensor;
 }

@@ -25,10 +25,21 @@ function turned(row: readonly number[], position: number, options: RotaryOptions
       if (wavelength > trainedTokens / lowTurns) speed /= factor;
       else if (wavelength > trainedTokens / highTurns) speed = (1 - smooth) * (speed / factor) + smooth * speed;
     }
+    let strength = 1;
+    if (scaling?.kind === "yarn") {
+      // As in transformers' modeling_rope_utils: dimensions by the number of their rotations, with a linear ramp between.
+      const { trainedTokens = 8192, lowTurns: slow = 1, highTurns: fast = 32 } = scaling;
+      const dimension = (turns: number) =>
+        (count * Math.log(trainedTokens / (turns * 2 * Math.PI))) / (2 * Math.log(base));
+      const [low, high] = [Math.max(Math.floor(dimension(fast)), 0), Math.min(Math.ceil(dimension(slow)), count - 1)];
+      const keep = 1 - Math.min(1, Math.max(0, (i - low) / (high - low)));
+      speed = (speed / factor) * (1 - keep) + speed * keep;
+      strength = 0.1 * Math.log(factor) + 1;
+    }
     const [a, b] = interleaved ? [2 * i, 2 * i + 1] : [i, i + count / 2];
     const [cos, sin] = [Math.cos(position * speed), Math.sin(position * speed)];
-    result[a] = row[a]! * cos - row[b]! * sin;
-    result[b] = row[b]! * cos + row[a]! * sin;
+    result[a] = strength * (row[a]! * cos - row[b]! * sin);
+    result[b] = strength * (row[b]! * cos + row[a]! * sin);
   }
   return result;
 }
@@ -41,6 +52,7 @@ const choices: readonly RotaryOptions[] = [
   { scaling: { kind: "linear", factor: 4 } },
   { scaling: { kind: "ntk", factor: 8 } },
   { base: 50, scaling: { kind: "llama3", factor: 8, trainedTokens: 64, lowTurns: 1, highTurns: 4 } },
+  { base: 1000, scaling: { kind: "yarn", factor: 4, trainedTokens: 256 } },
 ];
 
 describeOnTensorDevices("rotary", (device) => {
@@ -82,8 +94,8 @@ test("bf16 turns in f32; wrong arguments are refused by name", () => {
   assert.equal(rotary(x.cast("bf16") as Tensor, positions).dtype, "bf16");
   assert.throws(() => rotary(x, positions, { base: 0 }), { message: /rotary: the base is a positive number/ });
   assert.throws(() => rotary(x, positions, { fraction: 2 }), { message: /rotary: the fraction/ });
-  assert.throws(() => rotary(x, positions, { scaling: { kind: "yarn" as "ntk", factor: 2 } }), {
-    message: /kind of scaling is "yarn"/,
+  assert.throws(() => rotary(x, positions, { scaling: { kind: "cubic" as "ntk", factor: 2 } }), {
+    message: /kind of scaling is "cubic"/,
   });
   assert.throws(() => rotary(x, positions, { scaling: { kind: "ntk", factor: 0 } }), {
     message: /the factor of scaling/,
