@@ -40,7 +40,7 @@ interface GammaParts {
   readonly small: { readonly logBoost: Tensor; readonly isValid: Tensor } | null;
 }
 
-/** `given`: the parameter as the caller gave it. Of a number it is known here whether it is small, and half the work is saved. */
+/** `given`: the parameter as the caller gave it. Of a number it is known here whether it is small: then less is built. */
 function gammaParts(key: Key, a: Tensor, given: Operand, operation: string): GammaParts {
   const { shape } = a;
   const dtype = a.dtype as "f32" | "f64";

@@ -135,7 +135,9 @@ function wideReciprocalOfUnit<V>(k: ScalarOps<V>, b: V): V {
   const rest = mul(y, mul(r, add(c(1), mul(r, add(c(1), r)))));
   const sum = add(y, rest);
   const lost = sub(rest, sub(sum, y));
-  const isNearHalf = k.lt(k.abs(sub(k.abs(lost), c(2 ** -54))), c(2 ** -70));
+  // Within 2^-70 of 2^-54, by the high word: GPUs have fewer units for f64 than for integers.
+  const size = k.and(k.highWord(lost), u(0x7fffffff));
+  const isNearHalf = k.lt(sub(size, u(0x3c8fffe0)), u(0x31));
   return k.rarely(isNearHalf, sum, () => divideNormal(k, c(1), b, "f64"));
 }
 

@@ -117,6 +117,12 @@ export function clampForExp<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   return clamp(k, x, k.constant(type, expLimits[type].low), k.constant(type, expLimits[type].high));
 }
 
+/** The same for x that is not positive. */
+export function clampNegativeForExp<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+  const low = k.constant(type, expLimits[type].low);
+  return k.select(k.lt(x, low), low, x);
+}
+
 /** exp of x known to lie within ±80, where the result is normal. */
 export function expBounded<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const { significand, power } = expParts(k, x, type);

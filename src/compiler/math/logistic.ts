@@ -6,7 +6,7 @@
  * log1p(exp(-|x|)).
  */
 import { reciprocalOfUnit } from "./correct-rounding.js";
-import { clampForExp, exp, expParts } from "./exponential.js";
+import { clampNegativeForExp, exp, expParts } from "./exponential.js";
 import { constants, scaleByPowers } from "./float-parts.js";
 import { log1p } from "./logarithm.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
@@ -15,7 +15,7 @@ export function sigmoid<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const { add, sub, mul } = k;
   const c = constants(k, type);
   const [one, zero] = [c(1), c(0)];
-  const { significand, rest, powers } = expParts(k, clampForExp(k, k.neg(k.abs(x)), type), type);
+  const { significand, rest, powers } = expParts(k, clampNegativeForExp(k, k.neg(k.abs(x)), type), type);
   const z = scaleByPowers(k, significand, powers);
   const isNegative = k.lt(x, zero);
   const denominator = add(one, z);

@@ -130,3 +130,23 @@ test("lanes of one have no barriers, exchanges or combinations", () => {
   assert.equal(k.fromLane(x, k.lane), x);
   assert.deepEqual(k.finish().body, []);
 });
+
+test("a store takes what was rounded, unless rounding was cheap; it is told what needs no rounding", () => {
+  const k = new KernelBuilder("stored", 4);
+  const [source, target] = [k.buffer("bf16", false), k.buffer("bf16", true)];
+  const x = k.load(source, k.row, "f32");
+  const [half, third] = [2, 3].map((by) => k.binary("mul", x, k.constant("f32", 1 / by)));
+  const [slow, cheap] = [half!, third!].map((from) => k.unary("neg", from));
+  k.noteRounding(slow!, half!, "bf16");
+  k.noteRounding(cheap!, third!, "bf16", true);
+  for (const value of [x, half!, slow!, cheap!]) k.store(target, k.row, value);
+  const stores = k
+    .finish()
+    .body.flatMap((each) => (each.kind === "store" ? [[each.value, each.isRounded === true]] : []));
+  assert.deepEqual(stores, [
+    [x, true],
+    [half, false],
+    [half, false],
+    [cheap, true],
+  ]);
+});

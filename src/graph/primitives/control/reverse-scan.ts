@@ -21,61 +21,40 @@ export function reversed(
   makeScan: MakeScan,
 ): readonly (Node | null)[] {
   const params = node.params as unknown as ScanParams;
-  const { body, constants, carries, length, isReverse } = params;
+  const { constants, length } = params;
   const { inputs } = node;
   const round = roundOf(g, params, cotangents, isWanted);
-  const begun = partsOf(node).slice(body.results.length);
-  const sequences = inputs.slice(constants + carries);
-  const stackedInputs = [
-    ...begun,
-    ...sequences,
-    ...present(cotangents.slice(carries, body.results.length)),
-    ...round.ctBegan.flatMap((ct, i) => (ct ? [cotangents[body.results.length + i] as Node] : [])),
-  ];
   const split = splitRound(round, params);
-  const hoisted = g.vectorize(
-    split.hoisted,
-    round.own,
-    [...inputs.slice(0, constants), ...begun, ...sequences].map((each, i) => ({
-      node: each,
-      isBatched: i >= constants,
-    })),
-    length,
-  );
   const zero = (like: Node) => g.zeros(like.shape, like);
   const first = round.ctCarries.flatMap((ct, i) => (ct ? [cotangents[i] ?? zero(inputs[constants + i])] : []));
-  const isCarried = round.sums.map((sum, i) => sum !== null && split.sunk[i] === null);
-  const firstSums = isCarried.flatMap((is, i) => (is ? [zero(inputs[i])] : []));
-  const stackedParameters = [...round.perRound, ...split.hoistedAs];
-  const placeholders = [
-    ...round.own.slice(0, constants),
-    ...present(round.ctCarries),
-    ...round.sums.filter((sum, i) => isCarried[i] && sum !== null).map((sum) => sum as Node),
-    ...stackedParameters,
-  ];
-  const nextSums = split.sums.flatMap((term, i) => (isCarried[i] ? [g.add(round.sums[i] as Node, term as Node)] : []));
-  const perStep = present(split.perStep);
-  const { body: back, captured } = closeOver(
-    [...split.nextCarries, ...nextSums, ...perStep, ...split.extra],
-    placeholders,
+  const sums = round.sums.flatMap((sum, i) =>
+    sum && !split.sunk[i] ? [{ sum, first: zero(inputs[i]), next: g.add(sum, split.sums[i] as Node) }] : [],
   );
-  const stackedNodes = [...stackedInputs, ...hoisted.map((each) => each.node)];
-  const given = [...captured, ...inputs.slice(0, constants), ...first, ...firstSums, ...stackedNodes];
-  const parts = makeScan(given, {
-    body: back,
+  const stackedParameters = [...round.perRound, ...split.hoistedAs];
+  const stackedInputs = inputsPerRound(g, node, round, split, cotangents);
+  const stackedResults = [...present(split.perStep), ...split.extra];
+  const { body, captured } = closeOver(
+    [...split.nextCarries, ...sums.map(({ next }) => next), ...stackedResults],
+    [
+      ...round.own.slice(0, constants),
+      ...present(round.ctCarries),
+      ...sums.map(({ sum }) => sum),
+      ...stackedParameters,
+    ],
+  );
+  const firstSums = sums.map((sum) => sum.first);
+  const parts = makeScan([...captured, ...inputs.slice(0, constants), ...first, ...firstSums, ...stackedInputs], {
+    body,
     constants: captured.length + constants,
-    carries: first.length + firstSums.length,
+    carries: first.length + sums.length,
     length,
-    isReverse: !isReverse,
+    isReverse: !params.isReverse,
   });
-  let carryAt = 0;
-  let sumAt = first.length;
-  const stepsAt = first.length + firstSums.length;
-  let stepAt = stepsAt;
-  const stackedResults = [...perStep, ...split.extra];
+  let [carryAt, sumAt, stepAt] = [0, first.length, first.length + sums.length];
+  const stackedAt = stepAt;
   const stacked = (source: Node): Node => {
     const parameter = stackedParameters.indexOf(source);
-    return parameter >= 0 ? stackedNodes[parameter] : parts[stepsAt + stackedResults.indexOf(source)];
+    return parameter >= 0 ? stackedInputs[parameter] : parts[stackedAt + stackedResults.indexOf(source)];
   };
   return [
     ...round.sums.map((sum, i) => {
@@ -87,6 +66,34 @@ export function reversed(
     ...split.perStep.map((step) => (step ? parts[stepAt++] : null)),
   ];
 }
+
+/** The inputs of the reverse scan that it goes along, in the order of the round's parameters; hoisted values are the last. */
+function inputsPerRound(
+  g: GraphOps,
+  node: Node,
+  { own, ctBegan }: Round,
+  { hoisted }: SplitRound,
+  cotangents: readonly (Node | null)[],
+): Node[] {
+  const { body, constants, carries, length } = node.params as unknown as ScanParams;
+  const results = body.results.length;
+  const ofRounds = [...partsOf(node).slice(results), ...node.inputs.slice(constants + carries)];
+  const given = [...node.inputs.slice(0, constants), ...ofRounds];
+  const before = g.vectorize(
+    hoisted,
+    own,
+    given.map((each, i) => ({ node: each, isBatched: i >= constants })),
+    length,
+  );
+  return [
+    ...ofRounds,
+    ...present(cotangents.slice(carries, results)),
+    ...ctBegan.flatMap((ct, i) => (ct ? [cotangents[results + i] as Node] : [])),
+    ...before.map((each) => each.node),
+  ];
+}
+
+type Round = ReturnType<typeof roundOf>;
 
 /**
  * A round of the reverse scan. Its parameters: the loop's constants; cotangents of carries and sums for constants, which are
@@ -140,7 +147,7 @@ interface SplitRound {
 /** Fewer rounds are not worth more kernels around the loop. */
 const FEW_ROUNDS = 4;
 
-function splitRound(round: ReturnType<typeof roundOf>, { constants, carries, length }: ScanParams): SplitRound {
+function splitRound(round: Round, { constants, carries, length }: ScanParams): SplitRound {
   const { own, pulled, nextCarries, perRound } = round;
   const [sums, perStep] = [pulled.slice(0, constants), pulled.slice(constants + carries)];
   const carried = [...present(round.ctCarries), ...present(round.ctStacked), ...present(round.ctBegan)];

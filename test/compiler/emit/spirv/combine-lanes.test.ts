@@ -148,3 +148,28 @@ describe("rows and workgroups", () => {
     }
   });
 });
+
+describeOnTensorDevices("values of other lanes", (device) => {
+  const counts = device === "cpu" ? [4] : [2, 8, 16, 64, 256];
+  // The CPU's lanes exchange 32 bits.
+  for (const type of device === "cpu" ? (["f32", "i32"] as const) : (["f32", "f64", "i32"] as const)) {
+    test(`each lane gets the ${type} of the lane that it names, in its own row, round after round`, () => {
+      const Type = { f32: Float32Array, f64: Float64Array, i32: Int32Array }[type];
+      for (const lanes of counts) {
+        const rows = 5;
+        const k = new KernelBuilder("mirrored", rows, lanes);
+        const [source, target] = [k.buffer(type, false), k.buffer(type, true)];
+        const at = k.binary("add", k.binary("mul", k.row, k.constant("i32", lanes)), k.lane);
+        const mirror = k.binary("sub", k.constant("i32", lanes - 1), k.lane);
+        const [last] = k.loop(3, [k.load(source, at, type)], (_, [value]) => [k.fromLane(value!, mirror)]);
+        k.store(target, at, last!, false);
+        const given = new Type(Array.from({ length: rows * lanes }, (_, i) => i + 0.5));
+        const [, got] = runKernel(device, k.finish(), [given, given.slice()]);
+        got.forEach((value: number, i: number) => {
+          const row = Math.floor(i / lanes);
+          assert.equal(value, given[row * lanes + lanes - 1 - (i % lanes)], `element ${i} of ${lanes} lanes`);
+        });
+      }
+    });
+  }
+});
