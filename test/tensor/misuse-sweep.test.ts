@@ -42,7 +42,7 @@ const WRONG: Readonly<Record<string, unknown>> = {
 };
 
 /** They have no argument to get wrong. */
-const WITHOUT_ARGUMENTS = ["T", "mT"];
+const WITHOUT_ARGUMENTS = ["T", "mT", "ndim"];
 
 const x = (): Tensor => tensor([[1, 5, 3], [4, 2, 6]]); // biome-ignore format: a matrix
 const whole = (values: number[] | number[][] = [0, 1]): Tensor => tensor(values, { dtype: "i32" });
