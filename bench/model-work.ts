@@ -103,7 +103,7 @@ export interface GptShape {
 }
 
 /** A block with the norms in front. The running sum is f32; products and attention are in `dtype`. */
-function gptBlock(width: number, heads: number, dtype: DType): Layer {
+export function gptBlock(width: number, heads: number, dtype: DType): Layer {
   const narrow = (layer: Layer): Layer => layer.withDTypes({ compute: dtype });
   const parts = {
     norm1: layerNorm(),
@@ -159,7 +159,7 @@ export function gptMilliseconds(context: TensorContext, shape: GptShape, dtype: 
 // ---------------------------------------------------------------------------------------------- training
 
 /** The model's first values with its matrices and kernels replaced by hashes, spread by the number of inputs to a result. */
-function hashed(device: string, params: VariableTree): VariableTree {
+export function hashedWeights(device: string, params: VariableTree): VariableTree {
   let place = 0;
   const filled = (branch: VariableTree): VariableTree =>
     Object.fromEntries(
@@ -184,7 +184,7 @@ function hashed(device: string, params: VariableTree): VariableTree {
 /** A training by the layers and optimisers of the library: one jitted step, whose parameters and states are updated in place. */
 function startTraining(device: string, model: Layer, x: Tensor, labels: Tensor, optimizer: Optimizer): Training {
   const start = model.init(key(0, { device }), x);
-  let params = hashed(device, start.params);
+  let params = hashedWeights(device, start.params);
   let { state } = start;
   let moments = optimizer.init(params);
   const step = jit(

@@ -1,8 +1,8 @@
 /**
- * The networks whose training is measured, those of examples/mnist: their shapes, and their logits in plain loops of double
+ * The networks whose training is measured: their shapes, and their logits in plain loops of double
  * precision, which the first loss is proved against.
  */
-import { cnn, mlp } from "../examples/mnist/models.js";
+import { cnn, mlp } from "./plain-models.js";
 import { pixelsOf, type TrainingWork, weightsOf } from "./training-work.js";
 
 const mlpShapes = [

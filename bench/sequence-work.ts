@@ -3,8 +3,9 @@
  * master weights, and an LSTM forwards and with its gradient. Too large for plain loops, they are proved by the same
  * functions at a small size, and at full size by the peers (bench/peers/sequences.py), which start from the same hashes.
  */
-import { adam, type Moments, noMoments } from "../examples/mnist/adam.js";
+
 import { attention, type DType, grad, jit, ones, scan, type Tensor, tree, valueAndGrad, zeros } from "../src/index.js";
+import { adam, type Moments, noMoments } from "./adam.js";
 import { causalAttention } from "./contraction-work.js";
 import { isClose } from "./results.js";
 import {
@@ -20,7 +21,7 @@ import {
   WEIGHT_SEED,
 } from "./sequence-loops.js";
 import { centred, checkBySmaller, closenessIn, free, type TensorContext, type Work } from "./tensor-work.js";
-import { type Training, trainingMilliseconds } from "./training-work.js";
+import { trainingMilliseconds } from "./training-work.js";
 
 // ---------------------------------------------------------------------------------------------- transformer
 
@@ -48,7 +49,7 @@ interface Block {
   readonly downBiases: Tensor;
 }
 
-const RATE = 1e-4;
+export const TRANSFORMER_RATE = 1e-4;
 
 function startingBlock(device: string, width: number, block: number): Block {
   const weights = (inputs: number, results: number, place: number) =>
@@ -100,7 +101,7 @@ function block(x: Tensor, p: Block, heads: number, dtype: DType): Tensor {
   return between.add(dense(hidden, p.down, p.downBiases));
 }
 
-function startTransformer(device: string, shape: TransformerShape, dtype: DType): Training {
+export function startTransformer(device: string, shape: TransformerShape, dtype: DType) {
   const { blocks, width, heads, tokens, batch } = shape;
   const [inputs, targets] = [INPUT_SEED, TARGET_SEED].map((seed) => centred(device, [batch, tokens, width], seed)) as [
     Tensor,
@@ -130,9 +131,10 @@ function startTransformer(device: string, shape: TransformerShape, dtype: DType)
   return {
     step() {
       let loss: Tensor;
-      [parameters, moments, loss] = compiled(parameters, moments, inputs, targets, RATE, ++count);
+      [parameters, moments, loss] = compiled(parameters, moments, inputs, targets, TRANSFORMER_RATE, ++count);
       return loss;
     },
+    lower: () => compiled.lower(parameters, moments, inputs, targets, TRANSFORMER_RATE, count),
     free: () => free(device, [inputs, targets, ...tree.leaves([parameters, moments])]),
   };
 }

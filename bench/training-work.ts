@@ -1,12 +1,13 @@
 /**
- * Whole training steps as the rows measure them: the networks and the optimiser of examples/mnist on pixels, labels and
+ * Whole training steps as the rows measure them: networks and an optimiser written by hand, on pixels, labels and
  * weights that are hashes of their positions, so that peers in other languages (bench/peers) start from the same and must
  * arrive at the same losses. The first loss is proved against plain loops in double precision.
  */
-import { adam, type Moments, noMoments } from "../examples/mnist/adam.js";
-import { crossEntropy, type Layer, type Model } from "../examples/mnist/models.js";
+
 import { jit, type Tensor, tree, valueAndGrad, zeros } from "../src/index.js";
+import { adam, type Moments, noMoments } from "./adam.js";
 import { timedSync } from "./harness.js";
+import { crossEntropy, type Layer, type Model } from "./plain-models.js";
 import { type Closeness, isClose } from "./results.js";
 import {
   engineOf,
@@ -21,7 +22,7 @@ import {
 
 const PIXELS = 784;
 const CLASSES = 10;
-const RATE = 1e-3;
+export const RATE = 1e-3;
 /** Losses that are compared with the peers'. */
 const STEPS = 5;
 /** Seeds of the hash: pixels, labels, and from here on the weights of each layer. */
@@ -75,11 +76,17 @@ export interface Training {
   free(): void;
 }
 
+/** Pixels, labels and the first weights, by their hashes. */
+export const hashedDigits = (device: string, shapes: TrainingWork["shapes"], batch: number) => ({
+  pixels: uniform(device, [batch, PIXELS], PIXEL_SEED),
+  labels: positions(device, batch, CLASSES, LABEL_SEED),
+  layers: startingLayers(device, shapes),
+});
+
 export function startTraining(device: string, { model, shapes }: TrainingWork, batch: number) {
-  const pixels = uniform(device, [batch, PIXELS], PIXEL_SEED);
-  const labels = positions(device, batch, CLASSES, LABEL_SEED);
+  const { pixels, labels, layers: first } = hashedDigits(device, shapes, batch);
   const compiled = stepOf(model);
-  let layers = startingLayers(device, shapes);
+  let layers = first;
   let moments = noMoments(layers);
   let count = 0;
   return {

@@ -10,6 +10,7 @@ import { dataRows } from "./data.js";
 import { eventLoopRows } from "./event-loop.js";
 import { everydayRows } from "./everyday.js";
 import { garbageRows } from "./garbage.js";
+import { layerRows } from "./layers.js";
 import { linalgRows } from "./linalg.js";
 import { modelRows } from "./models.js";
 import { recordingRows } from "./recording.js";
@@ -35,6 +36,7 @@ export const rows: readonly Row[] = [
   ...trainingRows,
   ...sequenceRows,
   ...modelRows,
+  ...layerRows,
   ...bayesRows,
   ...eventLoopRows,
 ];

@@ -16,7 +16,7 @@ import type { TensorContext } from "../tensor-work.js";
 
 const inMilliseconds = { unit: "ms", better: "lower" } as const;
 
-const transformerShape = (context: TensorContext): TransformerShape => ({
+export const transformerShape = (context: TensorContext): TransformerShape => ({
   blocks: 4,
   width: edge(768, context),
   heads: 12,

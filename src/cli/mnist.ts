@@ -3,32 +3,30 @@
  * build; the digits come with a development dependency.
  */
 
-/** The parts of the example that the tour uses; models, digits and weights are opaque. */
+/** The parts of the example that the tour uses; recipes, digits and trained networks are opaque. */
 export interface Mnist {
-  readonly mlp: object;
+  readonly RECIPES: { readonly mlp: object };
   readonly loadDigits: (part: "train" | "test", limit: number) => object;
-  readonly train: (
-    model: object,
+  readonly learn: (
+    recipe: object,
     digits: object,
-    options: { readonly epochs: number; readonly batch: number; readonly rate: number; readonly seed: number },
-    report: (progress: MnistProgress) => void,
-  ) => Promise<{ readonly layers: object }>;
-  readonly accuracyOf: (model: object, layers: object, digits: object) => Promise<number>;
+    options: { readonly epochs: number; readonly batch: number; readonly seed: number; readonly progress: boolean },
+  ) => AsyncIterable<MnistProgress> & PromiseLike<object>;
+  readonly accuracyOf: (trained: object, digits: object) => Promise<number>;
 }
 
 interface MnistProgress {
   readonly step: number;
-  readonly steps: number;
-  readonly loss: number;
-  readonly accuracy: number;
-  readonly secondsLeft: number;
+  readonly steps: number | null;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly secondsLeft: number | null;
 }
 
 const folder = new URL("../../examples/mnist/", import.meta.url);
 
 /** The example, or a message about what is missing and how to get it. */
 export async function findMnist(from = folder): Promise<Mnist | string> {
-  const files = ["data.js", "models.js", "training.js"].map((file) => import(new URL(file, from).href));
+  const files = ["data.js", "models.js"].map((file) => import(new URL(file, from).href));
   let found: Mnist;
   try {
     found = Object.assign({}, ...(await Promise.all(files))) as Mnist;

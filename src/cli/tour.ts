@@ -113,16 +113,16 @@ export const stops: readonly Stop[] = [
     needs: "tensors",
     about:
       "A dense network learns from 2,000 digits of the real MNIST and reads 2,000 others: a few seconds of examples/mnist, " +
-      "which is plain functions, trees of weights, and Adam.",
+      "which is a model of layers and `train` of pumice/nn.",
     leftOut: ({ mnist }) => (typeof mnist === "string" ? mnist : null),
     run: async ({ mnist, console, assert }) => {
-      const { loadDigits, mlp, train, accuracyOf } = mnist;
-      const options = { epochs: 1, batch: 32, rate: 3e-3, seed: 0 };
-      const { layers } = await train(mlp, loadDigits("train", 2000), options, (now) => {
-        const means = `loss ${now.loss.toFixed(3)}  accuracy ${(100 * now.accuracy).toFixed(1)} %`;
-        console.log(`step ${now.step}/${now.steps}  ${means}  ${now.secondsLeft.toFixed(0)} s left`);
-      });
-      const accuracy = await accuracyOf(mlp, layers, loadDigits("test", 2000));
+      const { loadDigits, RECIPES, learn, accuracyOf } = mnist;
+      const run = learn(RECIPES.mlp, loadDigits("train", 2000), { epochs: 2, batch: 32, seed: 0, progress: false });
+      for await (const { step, steps, metrics, secondsLeft } of run) {
+        const means = Object.entries(metrics).map(([name, value]) => `${name} ${value.toFixed(3)}`);
+        console.log(`step ${step}/${steps}  ${means.join("  ")}  ${secondsLeft?.toFixed(0)} s left`);
+      }
+      const accuracy = await accuracyOf(await run, loadDigits("test", 2000));
       console.log(`digits never seen: ${(100 * accuracy).toFixed(1)} % read right`);
       assert(accuracy > 0.8);
     },

@@ -5,8 +5,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadDigits } from "../../examples/mnist/data.js";
-import { cnn, type Layer, mlp } from "../../examples/mnist/models.js";
-import { accuracyOf, type Progress, train } from "../../examples/mnist/training.js";
+import { accuracyOf, learn, RECIPES } from "../../examples/mnist/models.js";
 import { setDefaultDevice, tree } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
@@ -20,8 +19,8 @@ function withoutDigits(): string | false {
 }
 const skip = withoutDigits();
 
-const bitsOf = (layers: readonly Layer[]): string[] =>
-  tree.leaves(layers).map((leaf) => Buffer.from((leaf.dataSync() as Float32Array).buffer).toString("base64"));
+const bitsOf = (params: object): string[] =>
+  tree.leaves(params).map((leaf) => Buffer.from((leaf.dataSync() as Float32Array).buffer).toString("base64"));
 
 test("the digits are those of MNIST", { skip }, () => {
   const [digits, tests] = [loadDigits("train"), loadDigits("test")];
@@ -35,46 +34,33 @@ test("the digits are those of MNIST", { skip }, () => {
 });
 
 describeOnTensorDevices("examples/mnist", () => {
-  test("the dense network learns, and the same seed gives the same weights", { skip }, async () => {
-    const digits = loadDigits("train", 512);
-    const options = { epochs: 4, batch: 64, rate: 4e-3, seed: 3 };
-    const seen: Progress[] = [];
-    const first = await train(mlp, digits, options, (progress) => void seen.push(progress));
-    assert.equal(first.losses.length, 4);
-    assert.ok(first.losses[3]! < 0.3 * first.losses[0]!, `losses ${first.losses}`);
-    assert.ok(first.accuracies[3]! > 0.88, `accuracies ${first.accuracies}`);
-    assert.ok((await accuracyOf(mlp, first.layers, loadDigits("test", 700))) > 0.7);
-    const last = seen.at(-1)!;
-    assert.deepEqual([last.epoch, last.step, last.steps, last.secondsLeft], [4, 8, 8, 0]);
-    assert.ok(seen.every(({ secondsLeft }) => secondsLeft >= 0));
-
-    const again = await train(mlp, digits, options);
-    assert.deepEqual(bitsOf(again.layers), bitsOf(first.layers));
-    assert.deepEqual(again.losses, first.losses);
-    const other = await train(mlp, digits, { ...options, epochs: 1, seed: 4 });
-    assert.notDeepEqual(bitsOf(other.layers), bitsOf(first.layers));
-  });
-
-  test("the convolutional network learns, and the same seed gives the same weights", { skip }, async () => {
-    const digits = loadDigits("train", 48);
-    const options = { epochs: 4, batch: 16, rate: 4e-3, seed: 0 };
-    const first = await train(cnn, digits, options);
-    assert.ok(first.losses[3]! < 0.6 * first.losses[0]!, `losses ${first.losses}`);
-    const again = await train(cnn, digits, options);
-    assert.deepEqual(bitsOf(again.layers), bitsOf(first.layers));
-    assert.deepEqual(again.losses, first.losses);
-    const other = await train(cnn, digits, { ...options, epochs: 1, seed: 1 });
-    assert.notDeepEqual(bitsOf(other.layers), bitsOf(first.layers));
-  });
+  for (const [name, limit, batch, epochs] of [
+    ["mlp", 512, 64, 4],
+    ["cnn", 64, 16, 7],
+  ] as const) {
+    test(`${name} learns, and the same seed gives the same parameters`, { skip }, async () => {
+      const digits = loadDigits("train", limit);
+      const settings = { epochs, batch, seed: 3, progress: false };
+      const first = await learn(RECIPES[name], digits, settings);
+      const losses = first.history.map(({ metrics }) => metrics.loss!);
+      assert.equal(losses.length, epochs);
+      assert.ok(losses[epochs - 1]! < 0.6 * losses[0]!, `losses ${losses}`);
+      const again = await learn(RECIPES[name], digits, settings);
+      assert.deepEqual(bitsOf(again.params), bitsOf(first.params));
+      const other = await learn(RECIPES[name], digits, { ...settings, epochs: 1, seed: 4 });
+      assert.notDeepEqual(bitsOf(other.params), bitsOf(first.params));
+    });
+  }
 });
 
 test("the dense network reads 92 % of unseen digits after three rounds over a fifth of the others", {
   skip,
 }, async () => {
   setDefaultDevice("cpu");
-  const { layers } = await train(mlp, loadDigits("train", 12000), { epochs: 3, batch: 128, rate: 2e-3, seed: 0 });
+  const settings = { epochs: 3, batch: 128, seed: 0, progress: false };
+  const trained = await learn(RECIPES.mlp, loadDigits("train", 12000), settings);
   // The first of the test digits, which are the harder half.
-  const accuracy = await accuracyOf(mlp, layers, loadDigits("test", 2000));
+  const accuracy = await accuracyOf(trained, loadDigits("test", 2000));
   assert.ok(accuracy >= 0.92, `${accuracy}`);
 });
 
@@ -108,7 +94,7 @@ test("the program says how it is used, and refuses what makes no sense before it
 test("the program takes its flags and ends with a line for programs", { skip }, () => {
   const { status, stdout, stderr } = runProgram("--device", "cpu", "--limit", "2048", "--epochs", "1", "--seed", "7");
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /^epoch 1\/1 {2}step 16\/16 {2}loss \d\.\d{4} {2}accuracy \d\d\.\d\d % {2}0 s left$/m);
+  assert.match(stdout, /^Trained \(1 epochs, 16 steps, completed\)$/m);
   const { testAccuracy, seconds, loss, ...rest } = JSON.parse(stdout.trim().split("\n").at(-1)!);
   assert.deepEqual(rest, { model: "mlp", device: "cpu", epochs: 1, seed: 7, limit: 2048 });
   assert.ok(testAccuracy > 0.7 && testAccuracy < 1, `${testAccuracy}`);

@@ -60,7 +60,7 @@ export interface SiblingLimits {
 
 /** Groups that move fewer bytes than this cost more to start than to run. */
 const SMALL_BYTES = 1 << 15;
-/** Clusters that a group is compared with: it is the recent ones that share something. */
+/** Clusters that a group is compared with: so many of the recent ones, and of those that load or make what it loads. */
 const MAX_CANDIDATES = 16;
 
 const bytesOf = (node: Node): number => productOf(node.shape) * DTYPES[node.dtype].bytes;
@@ -172,6 +172,7 @@ function levelAfter(needs: Iterable<GrowingCluster>): number {
 export function joinSiblings(members: readonly Member[], limits: SiblingLimits): Cluster[] {
   const clusterOf = new Map<Node, GrowingCluster>();
   const byRows = new Map<string, GrowingCluster[]>();
+  const byTensor = new Map<Node, GrowingCluster[]>();
   const clusters = new Set<GrowingCluster>();
   for (const member of members) {
     const inputs = member.kind === "group" ? member.sibling.loads.keys() : member.loads;
@@ -183,8 +184,7 @@ export function joinSiblings(members: readonly Member[], limits: SiblingLimits):
     // Tiles are not rows.
     const hasRows = member.kind === "group" && !member.sibling.group.product && !member.sibling.group.transposed;
     const known = hasRows ? entryOf(byRows, rowsKey(member.sibling.group), () => []) : [];
-    const candidates = known.slice(-MAX_CANDIDATES).reverse();
-    let cluster = candidates.find(
+    let cluster = candidatesFor(member, known, byTensor).find(
       (candidate) => member.kind === "group" && isGood(candidate, member.sibling, needs, limits),
     );
     if (cluster) cluster.join(member, needs);
@@ -194,8 +194,31 @@ export function joinSiblings(members: readonly Member[], limits: SiblingLimits):
     }
     clusters.add(cluster);
     for (const node of resultsOf(member)) clusterOf.set(node, cluster);
+    if (hasRows) {
+      for (const node of [...resultsOf(member), ...member.sibling.loads.keys()]) {
+        entryOf(byTensor, node, () => []).push(cluster);
+      }
+    }
   }
   return inOrder(clusters);
+}
+
+/**
+ * Clusters with the same rows that a group may join. Most that share something with it are recent; but the loss of a deep model
+ * comes long after the gradient that is computed from the same rows.
+ */
+function candidatesFor(
+  member: Member,
+  known: readonly GrowingCluster[],
+  byTensor: ReadonlyMap<Node, readonly GrowingCluster[]>,
+): GrowingCluster[] {
+  const recent = known.slice(-MAX_CANDIDATES).reverse();
+  if (member.kind !== "group" || known.length <= MAX_CANDIDATES) return recent;
+  const own = new Set(known);
+  const sharing = [...member.sibling.loads.keys()].flatMap((node) =>
+    (byTensor.get(node) ?? []).filter((cluster) => own.has(cluster)),
+  );
+  return [...new Set([...recent, ...sharing.slice(-MAX_CANDIDATES)])];
 }
 
 function isGood(

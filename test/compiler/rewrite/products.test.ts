@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { productRewriter } from "../../../src/compiler/rewrite/products.js";
 import { gpuProfile } from "../../../src/compiler/target/profile.js";
 import type { DType } from "../../../src/core/dtype.js";
+import { castNode } from "../../../src/graph/build.js";
 import type { Node } from "../../../src/graph/node.js";
 import { dot } from "../../../src/graph/primitives/dot.js";
 import { any, sum } from "../../../src/graph/primitives/reduce.js";
@@ -68,4 +69,16 @@ test("what is dear to compute is stored before tiles load it again and again; wh
   assert.deepEqual(storedFor(g.permute(dear, [0, 2, 1]), b), [dear], "behind movement, before it moves");
   assert.deepEqual(storedFor(g.neg(a), b), []);
   assert.deepEqual(storedFor(a, b), []);
+});
+
+test("an operand that is loaded often is cast to its narrow dtype once, before; not where it is loaded a few times", () => {
+  const castsOf = (m: number, k: number, n: number, profile = tiles) => {
+    const rewriter = productRewriter(profile);
+    const weights = castNode(storedAs("f32", n, k), "bf16");
+    rewriter.rewrite({}, [storedAs("bf16", 1, m, k), g.reshape(g.permute(weights, [1, 0]), [1, k, n])]);
+    return [...rewriter.stored].filter((node) => node === weights).length;
+  };
+  assert.equal(castsOf(8192, 768, 3072), 1);
+  assert.equal(castsOf(128, 768, 3072), 0, "once or twice");
+  assert.equal(castsOf(8192, 768, 3072, { ...tiles, kind: "registers" }), 0, "on a software device");
 });

@@ -64,6 +64,17 @@ test("groups over the same rows that load the same memory at the same places are
   assert.deepEqual(joined([groupOf(g.exp(x)), groupOf(g.neg(g.slice(x, [0], [LARGE - 1])))]), [1, 1], "other rows");
 });
 
+test("a group joins one that shares its memory, however many others lie between", () => {
+  const x = stored(LARGE);
+  const others = Array.from({ length: 40 }, () => groupOf(g.exp(stored(LARGE))));
+  const sizes = joined([groupOf(g.exp(x)), ...others, groupOf(g.neg(x))]);
+  assert.equal(sizes.length, 41);
+  assert.deepEqual(
+    sizes.filter((size) => size > 1),
+    [2],
+  );
+});
+
 test("sharing a small part of what is moved is not enough, sharing costly work is", () => {
   const x = stored(LARGE);
   const wide = [1, 2, 3, 4, 5, 6, 7, 8].map(() => stored(LARGE)).reduce((a, b) => g.add(a, b));

@@ -1,5 +1,5 @@
-/** Adam (Kingma & Ba 2015) as a function: parameters, gradients and moments in, new parameters and moments out. */
-import { type Tensor, tree, zerosLike } from "pumice";
+/** Adam (Kingma & Ba 2015) written by hand, beside which that of `pumice/nn` is measured: parameters, gradients and moments in, new parameters and moments out. */
+import { type Tensor, tree, zerosLike } from "../src/index.js";
 
 /** Moving averages of the gradients and of their squares: trees like the parameters. */
 export interface Moments<P> {
