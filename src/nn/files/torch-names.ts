@@ -42,6 +42,13 @@ const COUNTERPARTS: Readonly<Record<string, Counterparts>> = {
     running_var: { name: "variance", isState: true },
     num_batches_tracked: null,
   },
+  // One matrix for queries, keys and values, as with { fused: true }.
+  multiHeadAttention: {
+    in_proj_weight: { name: "projection.weights", convert: (x) => x.T },
+    in_proj_bias: { name: "projection.biases" },
+    "out_proj.weight": { name: "output.weights", convert: (x) => x.T },
+    "out_proj.bias": { name: "output.biases" },
+  },
   prelu: { weight: { name: "slopes", convert: (x) => (x.size === 1 ? x.reshape([]) : x) } },
 };
 

@@ -70,6 +70,33 @@ describeOnTensorDevices("loadParameters", (device) => {
     });
   });
 
+  test("PyTorch's attention is ours with one product for queries, keys and values", async () => {
+    const values = (seed: number, shape: number[]) => random.normal(random.key(seed, { device }), shape) as Tensor;
+    const [projection, biases, output, last] = [values(1, [18, 6]), values(2, [18]), values(3, [6, 6]), values(4, [6])];
+    const path = pathOf();
+    const stored = {
+      "attn.in_proj_weight": projection,
+      "attn.in_proj_bias": biases,
+      "attn.out_proj.weight": output,
+      "attn.out_proj.bias": last,
+    };
+    await io.saveSafetensors(path, stored as Record<string, Tensor>, { format: "pt" });
+    const model = nn.sequential({ attention: nn.multiHeadAttention(2, { headSize: 3, fused: true }) });
+    const map = nn.torchNames(model as never, { attn: "attention" });
+    const { params } = await nn.loadParameters(path, model.init(one, [null, 4, 6]), { map });
+    const rows = (i: number) => `${6 * i}:${6 * i + 6}` as const;
+    const part = (i: number) => ({
+      weights: (projection!.at(rows(i)) as Tensor).T,
+      biases: biases!.at(rows(i)) as Tensor,
+    });
+    const apart = { query: part(0), key: part(1), value: part(2), output: { weights: output!.T, biases: last! } };
+    const x = values(5, [2, 4, 6]);
+    const wanted = numbersOf(nn.multiHeadAttention(2, { headSize: 3 }).apply(apart as nn.VariableTree, x));
+    numbersOf(model.apply(params, x)).forEach((value, i) => {
+      assert.ok(Math.abs(value - wanted[i]!) < 1e-4, `${value} for ${wanted[i]}`);
+    });
+  });
+
   test("names and layouts of PyTorch become those of the model", async () => {
     const torch = nn.sequential({
       conv: nn.conv(2, 2),
