@@ -4,7 +4,6 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { ArgumentError } from "../../core/errors.js";
-import { isReached } from "./monitors.js";
 import type { TrainingProgress } from "./progress.js";
 import type { Training } from "./training.js";
 
@@ -71,7 +70,5 @@ async function* judgement<C, B>(training: Training<C, B>): AsyncGenerator<Traini
   yield* training.validate();
   if (training.plan.validation) await training.emit("validation");
   if (await training.judge()) await training.emit("improved");
-  const { until } = training.plan;
-  if (until !== undefined && isReached(until, training.metrics)) training.ending ??= "until";
   yield training.progress("training");
 }

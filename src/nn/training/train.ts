@@ -15,9 +15,10 @@ import { checkModelOptions, type ModelOptions } from "./model-options.js";
 import { type Example, type ModelCarry, modelTrainer } from "./model-trainer.js";
 import { keyFor, LOOP_KINDS, type LoopOptions, type Plan, planOf } from "./options.js";
 import { formatTraining, type TrainingProgress } from "./progress.js";
+import { startTraining } from "./start.js";
 import { Trained, TrainingResult } from "./trained.js";
 import { checkTrainer, type Trainer } from "./trainer.js";
-import { startTraining, type Training } from "./training.js";
+import type { Training } from "./training.js";
 
 /** Options of `train` for a model. */
 export interface TrainOptions<In>

@@ -8,20 +8,18 @@ import { ArgumentError, PumiceError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/index.js";
 import { nextBudget } from "../../runs/pace.js";
 import type { Tensor } from "../../tensor/index.js";
-import { leaves } from "../../transforms/tree.js";
 import type { PlateauState } from "../schedules/plateau.js";
 import type { EventName, TrainingEvent } from "./events.js";
 import type { HistoryRecord } from "./history.js";
 import { type Means, type Metrics, type Reading, readMeans, startMeans } from "./meter.js";
-import { judged, metricIn, NO_STANDING, plateaued, type Standing } from "./monitors.js";
+import { isReached, judged, metricIn, NO_STANDING, plateaued, type Standing } from "./monitors.js";
 import { NonFiniteLossError } from "./non-finite.js";
-import { keyFor, type Plan } from "./options.js";
+import type { Plan } from "./options.js";
 import {
   type DeviceState,
   type EvaluateProgram,
   evaluateProgram,
   held,
-  noFailure,
   type StepProgram,
   stepProgram,
   weightOf,
@@ -35,6 +33,12 @@ export interface Best<C> {
   readonly value: number;
   readonly epoch: number;
   readonly step: number;
+}
+
+/** The batches of the first epoch, of which the first was taken: data that can be read once only are read once. */
+export interface OpenedData<B> {
+  readonly first: B;
+  readonly iterator: AsyncIterator<B>;
 }
 
 /** Why a run ended. */
@@ -115,6 +119,7 @@ export class Training<C, B> implements Place<C> {
     this.state = state;
     Object.assign(this, place);
     this.firstStep = this.step;
+    this.ending = this.endingByMetrics();
   }
 
   // ------------------------------------------------------------------------------------------------ steps
@@ -276,8 +281,8 @@ export class Training<C, B> implements Place<C> {
     if (earlyStop) {
       const value = metricIn("train: earlyStop", metrics, earlyStop.monitor);
       this.early = judged(this.early, value, earlyStop.mode, earlyStop.threshold);
-      if (this.early.bad >= earlyStop.patience) this.ending ??= "earlyStop";
     }
+    this.ending ??= this.endingByMetrics();
     if (reduceOnPlateau && this.plateau) {
       const value = metricIn("train: reduceOnPlateau", metrics, reduceOnPlateau.monitor);
       const { state, scale } = await plateaued(reduceOnPlateau, this.plateau, value);
@@ -288,6 +293,15 @@ export class Training<C, B> implements Place<C> {
       }
     }
     return isBest;
+  }
+
+  /** Why the metrics that were noted last end the run; null where they do not. */
+  private endingByMetrics(): Ending | null {
+    const { earlyStop, until } = this.plan;
+    const last = this.history.at(-1);
+    if (!last) return null;
+    if (earlyStop && this.early.bad >= earlyStop.patience) return "earlyStop";
+    return until !== undefined && isReached(until, last.metrics) ? "until" : null;
   }
 
   // ------------------------------------------------------------------------------------------------ handlers
@@ -372,32 +386,6 @@ export class Training<C, B> implements Place<C> {
       milliseconds: this.milliseconds,
     };
   }
-}
-
-/** A training before its first step, with parameters for the first batch of the data. */
-export async function startTraining<C, B>(trainer: Trainer<C, B>, plan: Plan<C, B>): Promise<Training<C, B>> {
-  const opened = await openedData(plan);
-  const { first: batch } = opened;
-  const device = leaves(batch)[0]?.device;
-  if (device === undefined) throw new ArgumentError("train: the first batch holds no tensor.");
-  const key = keyFor(plan, device);
-  const [initKey, stepKey] = split(key, 3) as [Key, Key, Key];
-  const carry = trainer.init(initKey, batch);
-  const means = startMeans((c: C, b: B, k: Key) => trainer.step(c, b, k)[1], carry, batch, foldIn(stepKey, 0));
-  return new Training(trainer, plan, device, key, { carry, means, bad: noFailure(device) }, opened);
-}
-
-/** The batches of the first epoch, of which the first was taken: data that can be read once only are read once. */
-interface OpenedData<B> {
-  readonly first: B;
-  readonly iterator: AsyncIterator<B>;
-}
-
-async function openedData<C, B>({ data }: Plan<C, B>): Promise<OpenedData<B>> {
-  const iterator = data.epoch(0)[Symbol.asyncIterator]();
-  const { done, value } = await iterator.next();
-  if (done) throw new ArgumentError("train: the data have no batches.");
-  return { first: value as B, iterator };
 }
 
 /** The evaluation of a trainer; without one there is no validation. */

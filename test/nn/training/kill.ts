@@ -14,16 +14,27 @@ interface Life {
   readonly hasStarted: boolean;
 }
 
-/** One life of the training, of so many milliseconds at most. */
-function lived(checkpoint: string, device: string, milliseconds: number, cache: string): Promise<Life> {
+/** When a life ends: so many milliseconds after the start of the process, or after its first step. */
+interface End {
+  readonly milliseconds: number;
+  readonly isFromStart: boolean;
+}
+
+/** One life of the training; null for `end` lets it come through. */
+function lived(checkpoint: string, device: string, end: End | null, cache: string): Promise<Life> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, PUMICE_CACHE: cache };
     const child = spawn(process.execPath, [PROGRAM, checkpoint, device], { env, stdio: ["ignore", "pipe", "inherit"] });
     let text = "";
+    let timer: NodeJS.Timeout | undefined;
+    const kill = () => {
+      if (end) timer = setTimeout(() => child.kill("SIGKILL"), end.milliseconds);
+    };
+    if (end?.isFromStart) kill();
     child.stdout.on("data", (part) => {
+      if (text === "" && !end?.isFromStart) kill();
       text += part;
     });
-    const timer = setTimeout(() => child.kill("SIGKILL"), milliseconds);
     child.on("error", reject);
     child.on("close", (code, signal) => {
       clearTimeout(timer);
@@ -35,12 +46,12 @@ function lived(checkpoint: string, device: string, milliseconds: number, cache: 
   });
 }
 
-/** A training that is killed at most so often; the lives are between `from` and `to` milliseconds long. */
+/** A training that is killed at most so often: one time in five while it starts, and else within `most` milliseconds of its steps. */
 export async function killedOften(
   device: string,
   kills: number,
   seed: number,
-  [from, to]: readonly [from: number, to: number],
+  most = 900,
 ): Promise<{ readonly hash: string; readonly kills: number; readonly whileTraining: number }> {
   const folder = await mkdtemp(join(tmpdir(), "pumice-kill-"));
   const random = randomFrom(seed);
@@ -48,10 +59,10 @@ export async function killedOften(
     const checkpoint = join(folder, "run.safetensors");
     let whileTraining = 0;
     for (let done = 0; ; done++) {
-      const milliseconds = done < kills ? from + random.below(to - from) : 2 ** 30;
-      const { hash, hasStarted } = await lived(checkpoint, device, milliseconds, join(folder, "cache"));
-      if (hash !== null) return { hash, kills: done, whileTraining };
-      if (hasStarted) whileTraining++;
+      const end = { milliseconds: random.below(most), isFromStart: random.below(5) === 0 };
+      const life = await lived(checkpoint, device, done < kills ? end : null, join(folder, "cache"));
+      if (life.hash !== null) return { hash: life.hash, kills: done, whileTraining };
+      if (life.hasStarted) whileTraining++;
     }
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -25,7 +25,7 @@ after(() => rm(folder, { recursive: true }));
 const file = (name: string): string => join(folder, `${name}.safetensors`);
 
 test("a training that was killed goes on with the same bits", async () => {
-  const { hash, whileTraining } = await killedOften("cpu", 4, 11, [900, 4000]);
+  const { hash, whileTraining } = await killedOften("cpu", 3, 11);
   assert.equal(hash, whole);
   assert.ok(whileTraining > 0);
 });
@@ -47,8 +47,21 @@ test("so does one that a signal ended, one that a handler ended, and one that di
   assert.equal((await killedTraining(file("some"), 0, steps)).step, 100);
   const rest = await killedTraining(file("some"), 0);
   assert.equal(await hashOf(rest), whole);
-  // Nothing is left to do.
+  // Nothing is left to do, nor is there for runs that metrics have ended.
   assert.equal(await hashOf(await killedTraining(file("some"), 0)), whole);
+});
+
+test("a run that metrics ended has ended when it goes on", async () => {
+  for (const [name, more] of Object.entries({
+    earlyStop: { earlyStop: { patience: 1, monitor: "loss" } },
+    until: { until: { loss: 0.5 } },
+  })) {
+    const first = await killedTraining(file(name), 0, more);
+    assert.equal(first.ending, name);
+    const again = await killedTraining(file(name), 0, more);
+    assert.deepEqual([again.ending, again.step], [name, first.step]);
+    assert.equal(await hashOf(again), await hashOf(first));
+  }
 });
 
 test("bits do not depend on when metrics are read, and whether somebody watches or saves", async () => {
