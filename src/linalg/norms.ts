@@ -49,18 +49,27 @@ export function matrixNorm<D extends DType>(a: Tensor<D>, options: MatrixNormOpt
   return normOf("matrixNorm", a, options) as Tensor<RealOf<FloatOf<D>>>;
 }
 
+const ORDERS: readonly unknown[] = ["fro", "nuc", 1, -1, 2, -2, Infinity, -Infinity];
+
 /** matrixNorm; errors name `operation`. */
 function normOf(operation: string, given: Tensor, { order = "fro", keepDims = false }: MatrixNormOptions): Tensor {
-  if (order === "fro") return given.norm({ axis: [-2, -1], keepDims });
+  if (!ORDERS.includes(order)) {
+    throw new ArgumentError(
+      `linalg.${operation}: the order is ${shown(order)}; it is "fro", "nuc", 1, -1, 2, -2, Infinity or -Infinity.`,
+    );
+  }
+  const isEmpty = given.shape.slice(-2).includes(0);
+  if (isEmpty && (order as number) < 0) {
+    throw new ShapeError(
+      `linalg.${operation}: matrices of ${formatShape(given.shape)} have no elements, so none is the least; orders above 0 give 0.`,
+    );
+  }
+  // The norm of nothing is 0, as in NumPy.
+  if (order === "fro" || isEmpty) return given.norm({ axis: [-2, -1], keepDims });
   if (order === "nuc" || order === 2 || order === -2) {
     const s = svdvals(given);
     const found = order === "nuc" ? s.sum({ axis: -1 }) : s.at("...", order === 2 ? 0 : -1);
     return keepDims ? found.expandDims([-2, -1]) : found;
-  }
-  if (typeof order !== "number" || (Math.abs(order) !== 1 && Math.abs(order) !== Infinity)) {
-    throw new ArgumentError(
-      `linalg.${operation}: the order is ${shown(order)}; it is "fro", "nuc", 1, -1, 2, -2, Infinity or -Infinity.`,
-    );
   }
   const [summed, left] = Math.abs(order) === 1 ? [-2, -1] : [-1, -2];
   const sums = given.norm({ order: 1, axis: summed, keepDims: true });

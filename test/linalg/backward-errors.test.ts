@@ -77,7 +77,7 @@ const FACTORISATIONS: Readonly<Record<string, (a: Tensor, dtype: Numbers) => rea
 describeOnTensorDevices("backward errors", (device) => {
   for (const [name, errorsOf] of Object.entries(FACTORISATIONS)) {
     test(name, () => {
-      for (const dtype of isLong ? (["f32", "f64", "c128"] as const) : (["f64"] as const)) {
+      for (const dtype of isLong ? (["f32", "f64", "c64", "c128"] as const) : (["f64"] as const)) {
         for (const n of sizesFor(device)) {
           for (const [kind, make] of Object.entries(KINDS)) {
             if (n === 0) {

@@ -1,7 +1,7 @@
 /** Vector products, chains of products, norms. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { explain, linalg, ones, tensor } from "../../src/index.js";
+import { explain, linalg, ones, tensor, zeros } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
 describeOnTensorDevices("products and norms", () => {
@@ -35,5 +35,14 @@ describeOnTensorDevices("products and norms", () => {
     assert.deepEqual(linalg.matrixNorm(ones([2, 3, 4]), { order: 1, keepDims: true }).shape, [2, 1, 1]);
     assert.throws(() => linalg.matrixNorm(ones([2, 2]), { order: 7 as 1 }), /linalg\.matrixNorm: the order is 7/);
     assert.throws(() => linalg.matrixNorm(ones([2])), /no matrix/);
+    for (const order of ["fro", "nuc", 1, 2, Infinity] as const) {
+      assert.deepEqual(linalg.matrixNorm(zeros([2, 0, 3]), { order }).arraySync(), [0, 0], `${order}`);
+    }
+    for (const order of [-1, -2, -Infinity] as const) {
+      assert.throws(
+        () => linalg.matrixNorm(zeros([0, 0]), { order }),
+        /linalg\.matrixNorm: matrices of \[0, 0\] have no/,
+      );
+    }
   });
 });
