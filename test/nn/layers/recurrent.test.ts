@@ -1,7 +1,7 @@
 /** Recurrent layers: numbers against PyTorch by sequence-cases.json; masks, peepholes, dropout, steps by hand and errors here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grad, jit, random, type Tensor, tensor, tree, vmap } from "../../../src/index.js";
+import { explain, grad, jit, random, scan, type Tensor, tensor, tree, vmap, zeros } from "../../../src/index.js";
 import {
   gru,
   gruCell,
@@ -173,6 +173,35 @@ describeOnTensorDevices("recurrent layers", (device) => {
         Object.keys(params).sort(),
       );
     }
+  });
+
+  test("an LSTM costs as many kernels as the loop that one would write by hand, there and back", () => {
+    const turned = x.moveAxis(1, 0).realize();
+    const model = lstm(8, { timeMajor: true, returnSequences: true });
+    const { params } = model.init(random.key(0, { device }), turned);
+    const byHand = (p: VariableTree): Tensor => {
+      const { weights, recurrent, biases } = p as Record<"weights" | "recurrent" | "biases", Tensor>;
+      const start = zeros([3, 8], { device });
+      const step = ([hidden, cell]: [Tensor, Tensor], now: Tensor): [[Tensor, Tensor], Tensor] => {
+        const [i, f, g, o] = now.add(hidden.matmul(recurrent)).split(4, { axis: 1 }) as [
+          Tensor,
+          Tensor,
+          Tensor,
+          Tensor,
+        ];
+        const next = f.sigmoid().mul(cell).add(i.sigmoid().mul(g.tanh()));
+        const out = o.sigmoid().mul(next.tanh());
+        return [[out, next], out];
+      };
+      return scan(step, [start, start] as [Tensor, Tensor], turned.matmul(weights).add(biases))[1];
+    };
+    const kernels = (result: Tensor): number => Number(/(\d+) kernels?/.exec(String(explain(result)))?.[1]);
+    const layer = (p: VariableTree): Tensor => model.apply(p, turned);
+    assert.equal(kernels(layer(params)), kernels(byHand(params)));
+    const slope = (f: (p: VariableTree) => Tensor): Tensor =>
+      grad((p: VariableTree) => f(p).square().sum())(params).recurrent as Tensor;
+    assert.equal(kernels(slope(layer)), kernels(slope(byHand)));
+    assertNear(numbersOf(slope(layer)), numbersOf(slope(byHand)), 1e-5);
   });
 
   test("bf16 by the policy of the layer; f32 parameters stay", () => {
