@@ -5,7 +5,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
-import type { Key } from "../../random/index.js";
+import { foldIn, type Key } from "../../random/index.js";
 import { full, isTensor, type Tensor, where } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { leaves } from "../../transforms/tree.js";
@@ -25,13 +25,14 @@ export interface DeviceState<C> {
 
 export const noFailure = (device: string): Tensor => full([], -1, { dtype: "i32", device }).realize() as Tensor;
 
-/** Runs a step. `index` counts them from 0. */
+/** Runs a step. `index` counts them from 0; the step's own key is made of it and the key, on the device. */
 export type StepProgram<C, B> = (state: DeviceState<C>, batch: B, key: Key, index: number) => DeviceState<C>;
 
 /** The compiled step. `stops`: whether a loss that is not finite ends the training. */
 export function stepProgram<C, B>(trainer: Trainer<C, B>, stops: boolean): StepProgram<C, B> {
   const step = ({ carry, means, bad }: DeviceState<C>, batch: B, key: Key, index: Tensor): DeviceState<C> => {
-    const [next, metrics] = trainer.step(carry, batch, key);
+    // Folded in here: a trainer that draws nothing needs no key, and none is uploaded.
+    const [next, metrics] = trainer.step(carry, batch, foldIn(key, index.cast("u32") as Tensor));
     const { loss } = checkedMetrics(metrics);
     if (!isTensor(loss)) {
       throw new ArgumentError(`train: a step gives { loss } among its metrics, not ${Object.keys(metrics)}.`);

@@ -152,7 +152,7 @@ export class Training<C, B> implements Place<C> {
 
   /** Gives the device one more step. */
   advance(batch: B): void {
-    this.state = this.program(this.state, batch, foldIn(this.stepKey, this.step), this.step);
+    this.state = this.program(this.state, batch, this.stepKey, this.step);
     this.step++;
     this.place++;
     this.given++;
