@@ -119,7 +119,7 @@ function widthOf(
 ): number | null {
   const { width, maxWideStatements } = profile;
   const fits = (each: number, length: number) => rows % each === 0 && each * length <= maxWideStatements;
-  if (width > 1 && siblings.every(isOfBrains)) {
+  if (width > 1 && rows >= 8 * MANY_ROWS && siblings.every(isOfBrains)) {
     const usual = siblings.reduce(
       (sum, { nodes }) => [...nodes].reduce((s, node) => s + usualStatementsOf(node), sum),
       0,

@@ -48,13 +48,14 @@ test("a thread computes a vector of neighbours, unless their code would be long"
   assert.deepEqual(rowsOf(long, { ...gpuProfile, maxWideStatements: 1e6 }), [1 << 18]);
 });
 
-test("of bf16 alone it computes eight, where the usual code of eight is short enough", () => {
+test("of many bf16 alone it computes eight, where the usual code of eight is short enough", () => {
   const [x, y] = [storedAs("bf16", 1 << 20), stored(1 << 20)];
   const rowsOf = (node: Node, profile = gpuProfile) => kernelsOf([node], profile).map(({ rows }) => rows);
   assert.deepEqual(rowsOf(make(E.neg, [x])), [1 << 17]);
   assert.deepEqual(rowsOf(make(E.div, [x, x])), [1 << 17]);
   assert.deepEqual(rowsOf(make(E.neg, [make(M.slice, [x], { start: [0], step: [1], shape: [999_996] })])), [249_999]);
   assert.deepEqual(rowsOf(make(E.add, [make(E.cast, [x], { dtype: "f32" }), y])), [1 << 18]);
+  assert.deepEqual(rowsOf(make(E.neg, [storedAs("bf16", 1 << 18)])), [1 << 16]);
   assert.deepEqual(rowsOf(make(E.neg, [x]), cpuProfile), [1 << 20]);
 });
 
