@@ -1,11 +1,12 @@
 /** safetensors files written in pieces are those written at once. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DTYPES, isPacked } from "../../src/core/dtype.js";
 import { arange, type Tensor } from "../../src/index.js";
 import { writeSafetensors } from "../../src/io/safetensors-writer.js";
+import { runNode } from "../support/subprocess.js";
 import { temporaryFolders } from "../support/temporary-folder.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 import { encodeSafetensors } from "./decoding.js";
@@ -51,4 +52,21 @@ describeOnTensorDevices("writing in pieces", (device) => {
       }
     }
   });
+});
+
+test("saving half a gigabyte takes memory for a few pieces only", async () => {
+  const path = join(newFolder(), "large.safetensors");
+  const { code, output } = await runNode(
+    `import { full, io } from "SRC/index.js";
+     const tensors = {};
+     for (const i of [0, 1]) tensors["x" + i] = full([64, 1024, 1024], i + 0.5, { device: "cpu" }).realize();
+     for (const x of Object.values(tensors)) await x.at(63, 1023, 1023).item();
+     const before = process.resourceUsage().maxRSS;
+     await io.saveSafetensors(${JSON.stringify(path)}, tensors);
+     console.log((process.resourceUsage().maxRSS - before) / 1024);`,
+    { env: { PUMICE_CACHE: "off" } },
+  );
+  assert.equal(code, 0, output);
+  assert.ok(Number(output) < 192, `memory grew by ${output.trim()} MiB`);
+  assert.equal(statSync(path).size > 2 ** 29, true);
 });

@@ -17,6 +17,8 @@ import type { Rows } from "./rows.js";
 
 /** Rows further apart than this are read one by one; the bytes between nearer ones are read along with them. */
 const MAX_GAP = 16 * 1024;
+/** Buffers that are kept for the batches to come, at most. */
+const MAX_FREE = 8;
 /** The most bytes of one read. */
 const MAX_SPAN = 4 * 2 ** 20;
 
@@ -105,6 +107,14 @@ function rowsOfColumns(
     );
   }
   let bytesRead = 0;
+  // Tensors copy their bytes, so buffers serve again: otherwise an epoch would make as much garbage as the file is large.
+  const free: Uint8Array[] = [];
+  const takeBuffer = (length: number, name: string): Uint8Array => {
+    const at = free.findIndex((each) => each.length === length);
+    return at < 0
+      ? bytesFor(length, `openRows: "${name}"`, "take smaller batches")
+      : (free.splice(at, 1)[0] as Uint8Array);
+  };
   return {
     count: first.shape[0] as number,
     get bytesRead() {
@@ -113,9 +123,12 @@ function rowsOfColumns(
     read: async (rows, device) => {
       const found: [string, Tensor][] = [];
       for (const column of columns) {
-        const bytes = await rowBytes(column, rows, (count) => (bytesRead += count));
+        const length = rows.length * rowSize(column);
+        const bytes = takeBuffer(length, column.name);
+        await readRows(column, rows, bytes, (count) => (bytesRead += count));
         const shape = [rows.length, ...column.shape.slice(1)];
-        found.push([column.name, fromBytes(bytes, shape, column.dtype, { device }) as Tensor]);
+        found.push([column.name, fromBytes(tidyBytes(column.dtype, bytes), shape, column.dtype, { device }) as Tensor]);
+        if (free.length < MAX_FREE) free.push(bytes);
       }
       return Object.fromEntries(found);
     },
@@ -124,25 +137,37 @@ function rowsOfColumns(
   };
 }
 
-/** The bytes of rows, one after the other. */
-async function rowBytes(column: Column, rows: Int32Array, note: (count: number) => void): Promise<Uint8Array> {
-  const size = sizeOf(column.shape.slice(1)) * DTYPES[column.dtype].bytes;
-  const bytes = bytesFor(rows.length * size, `openRows: "${column.name}"`, "take smaller batches");
-  if (size === 0) return bytes;
+const rowSize = ({ shape, dtype }: Column): number => sizeOf(shape.slice(1)) * DTYPES[dtype].bytes;
+
+/** Fills bytes with rows, one after the other. */
+async function readRows(
+  column: Column,
+  rows: Int32Array,
+  bytes: Uint8Array,
+  note: (count: number) => void,
+): Promise<void> {
+  const size = rowSize(column);
+  if (size === 0) return;
   const order = Array.from(rows, (row, place) => ({ row, place })).sort((a, b) => a.row - b.row);
   for (let from = 0; from < order.length; ) {
     let to = from + 1;
     const start = (order[from] as { row: number }).row;
     while (to < order.length && joins(order[to - 1]?.row as number, order[to]?.row as number, start, size)) to++;
-    const span = new Uint8Array(((order[to - 1]?.row as number) - start + 1) * size);
+    const run = order.slice(from, to);
+    const place = (order[from] as { place: number }).place;
+    // Rows that follow one another in the batch, too, are read where they belong.
+    const isDirect = run.every((each, i) => each.row === start + i && each.place === place + i);
+    const length = ((order[to - 1]?.row as number) - start + 1) * size;
+    const span = isDirect ? bytes.subarray(place * size, place * size + length) : new Uint8Array(length);
     await column.readRange(start * size, span);
-    note(span.length);
-    for (const { row, place } of order.slice(from, to)) {
-      bytes.set(span.subarray((row - start) * size, (row - start + 1) * size), place * size);
+    note(length);
+    if (!isDirect) {
+      for (const each of run) {
+        bytes.set(span.subarray((each.row - start) * size, (each.row - start + 1) * size), each.place * size);
+      }
     }
     from = to;
   }
-  return tidyBytes(column.dtype, bytes);
 }
 
 const joins = (last: number, next: number, start: number, size: number): boolean =>
