@@ -48,7 +48,19 @@ function same(got: Tensor, want: Tensor, tolerance = 1e-12): void {
 
 test("every method that computes has a case", () => {
   const cases = new Set(operationCases.map(({ name }) => name.split(/[ ,]/)[0]));
-  const values = ["data", "dataSync", "bytes", "item", "itemSync", "array", "arraySync", "to", "toDevice", "realize", "ndim"];
+  const values = [
+    "data",
+    "dataSync",
+    "bytes",
+    "item",
+    "itemSync",
+    "array",
+    "arraySync",
+    "to",
+    "toDevice",
+    "realize",
+    "ndim",
+  ];
   // Their shape depends on values, which are not there in a trace.
   const shaped = [
     ...["nonzero", "argwhere", "unique", "uniqueAll", "uniqueCounts", "uniqueInverse", "uniqueValues"],
