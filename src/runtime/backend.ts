@@ -150,19 +150,19 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** The contents of a node that `realizeGivingWay` has computed. */
   readComputed(node: Node): Promise<Uint8Array> {
-    return this.withContents(node, (memory) => memory.read());
+    return this.withContents(node, (memory) => this.read(memory));
   }
 
   /** The same, blocking. Of a node that `realize` has computed to be read. */
   readComputedSync(node: Node): Uint8Array {
-    return this.withContents(node, (memory) => memory.readSync());
+    return this.withContents(node, (memory) => this.readSync(memory));
   }
 
   /** Reads the memory of a computed node, or the part of other memory that it is. */
-  private withContents<T>(node: Node, read: (memory: EngineMemory) => T): T {
+  private withContents<T>(node: Node, read: (memory: M) => T): T {
     if (node.storage) return read(node.storage as unknown as M);
     const { source, start } = contiguousSliceOf(node) as ContiguousSlice;
-    const part = (source.storage as unknown as M).part(start, tensorBytes(node));
+    const part = (source.storage as unknown as M).part(start, tensorBytes(node)) as M;
     try {
       return read(part);
     } finally {
