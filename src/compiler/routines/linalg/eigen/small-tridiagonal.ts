@@ -60,18 +60,16 @@ class Step {
   write(column: Value): void {
     const { k, field, padded, diagonal, beside, a } = this.problem;
     const next = k.binary("add", column, this.i(1));
-    const { beta, tau, inverse } = reflectionOf(
-      k,
-      field,
-      a.get(this.at(next, column)),
-      this.squaresBelow(next, column),
-    );
+    const squares = this.squaresBelow(next, column);
+    const { beta, tau, inverse } = reflectionOf(k, field, a.get(this.at(next, column)), squares);
+    // What counts as zero for the reflection has no part in its vector: the reflection of a complex head would not be unitary.
+    const isSome = k.compare("gt", squares, k.constant(field.type, 0));
     const isFirst = k.compare("eq", k.lane, this.i(0));
     k.set(diagonal, column, a.get(this.at(column, column)).re, isFirst);
     k.set(beside, column, beta.re, isFirst);
     eachByLane(k, padded, (row) => {
       const below = field.select(
-        k.compare("gt", row, next),
+        k.binary("and", isSome, k.compare("gt", row, next)),
         field.mul(a.get(this.at(row, column)), inverse),
         field.zero,
       );

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { smallTridiagonal } from "../../../../../src/compiler/routines/linalg/eigen/small-tridiagonal.js";
-import { adjoint, assertNear, diagonal, hermitian, identity, KINDS, product } from "../matrices.js";
+import { adjoint, assertNear, type C, diagonal, hermitian, identity, KINDS, product } from "../matrices.js";
 import { solved, tridiagonalOf } from "./small-problems.js";
 
 for (const lanes of [1, 4, 32]) {
@@ -30,4 +30,12 @@ test("a matrix that is tridiagonal already stays as it is", () => {
 test("columns that are lost in rounding are not reflected", () => {
   const a = diagonal([1, 2, 3, 4]).map((row, i) => row.map((x, j) => (i === j ? x : ([1e-19, 0] as const))));
   assert.deepEqual(solved(smallTridiagonal, a, KINDS.f64, 4).z, identity(4));
+});
+
+test("beside a complex head they are left out of the vector, which stays unitary", () => {
+  const a = diagonal([1, 2, 3, 4]).map((row, i) =>
+    row.map((x, j): C => (i === j ? x : [1e-19, i > j ? 1e-21 : -1e-21])),
+  );
+  const { z } = solved(smallTridiagonal, a, KINDS.c128, 4);
+  assertNear(product(adjoint(z), z), identity(4), KINDS.c128, "Zᴴ Z");
 });
