@@ -171,8 +171,7 @@ function levelAfter(needs: Iterable<GrowingCluster>): number {
 /** Joins members to clusters where it can. Every member comes after those it needs; so does every cluster. */
 export function joinSiblings(members: readonly Member[], limits: SiblingLimits): Cluster[] {
   const clusterOf = new Map<Node, GrowingCluster>();
-  const byRows = new Map<string, GrowingCluster[]>();
-  const byTensor = new Map<Node, GrowingCluster[]>();
+  const byRows = new Map<string, KnownClusters>();
   const clusters = new Set<GrowingCluster>();
   for (const member of members) {
     const inputs = member.kind === "group" ? member.sibling.loads.keys() : member.loads;
@@ -183,41 +182,44 @@ export function joinSiblings(members: readonly Member[], limits: SiblingLimits):
     }
     // Tiles are not rows.
     const hasRows = member.kind === "group" && !member.sibling.group.product && !member.sibling.group.transposed;
-    const known = hasRows ? entryOf(byRows, rowsKey(member.sibling.group), () => []) : [];
-    let cluster = candidatesFor(member, known, byTensor).find(
+    const known = hasRows ? entryOf(byRows, rowsKey(member.sibling.group), noClusters) : noClusters();
+    let cluster = candidatesFor(member, known).find(
       (candidate) => member.kind === "group" && isGood(candidate, member.sibling, needs, limits),
     );
     if (cluster) cluster.join(member, needs);
     else {
       cluster = new GrowingCluster(member, needs);
-      known.push(cluster);
+      known.all.push(cluster);
     }
     clusters.add(cluster);
     for (const node of resultsOf(member)) clusterOf.set(node, cluster);
     if (hasRows) {
       for (const node of [...resultsOf(member), ...member.sibling.loads.keys()]) {
-        entryOf(byTensor, node, () => []).push(cluster);
+        const beside = entryOf(known.byTensor, node, () => []);
+        if (beside.at(-1) !== cluster) beside.push(cluster);
       }
     }
   }
   return inOrder(clusters);
 }
 
+/** Clusters with the same rows, in order: all of them, and those that read or make a tensor. */
+interface KnownClusters {
+  readonly all: GrowingCluster[];
+  readonly byTensor: Map<Node, GrowingCluster[]>;
+}
+
+const noClusters = (): KnownClusters => ({ all: [], byTensor: new Map() });
+
 /**
  * Clusters with the same rows that a group may join. Most that share something with it are recent; but the loss of a deep model
- * comes long after the gradient that is computed from the same rows.
+ * comes long after the gradient that is computed from the same rows. Few are looked at for each tensor, so that the time grows
+ * with the number of groups and not with its square.
  */
-function candidatesFor(
-  member: Member,
-  known: readonly GrowingCluster[],
-  byTensor: ReadonlyMap<Node, readonly GrowingCluster[]>,
-): GrowingCluster[] {
-  const recent = known.slice(-MAX_CANDIDATES).reverse();
-  if (member.kind !== "group" || known.length <= MAX_CANDIDATES) return recent;
-  const own = new Set(known);
-  const sharing = [...member.sibling.loads.keys()].flatMap((node) =>
-    (byTensor.get(node) ?? []).filter((cluster) => own.has(cluster)),
-  );
+function candidatesFor(member: Member, { all, byTensor }: KnownClusters): GrowingCluster[] {
+  const recent = all.slice(-MAX_CANDIDATES).reverse();
+  if (member.kind !== "group" || all.length <= MAX_CANDIDATES) return recent;
+  const sharing = [...member.sibling.loads.keys()].flatMap((node) => byTensor.get(node)?.slice(-MAX_CANDIDATES) ?? []);
   return [...new Set([...recent, ...sharing.slice(-MAX_CANDIDATES)])];
 }
 
