@@ -1,5 +1,6 @@
 /** Models of the user's own shape: named parts, and a function that says how values go through them. */
 import { checkFunction } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
 import type { Tensor } from "../../tensor/index.js";
 import { type AnyLayer, type Definition, Layer } from "./layer.js";
 import type { Scope } from "./scope.js";
@@ -54,7 +55,11 @@ const definitionOf = <In, Out>(
   kind: "block",
   options: { forward },
   parts,
-  run: (scope, input) => forward(boundParts(scope, parts), input, { training: scope.isTraining }),
+  run(scope, input) {
+    const output = forward(boundParts(scope, parts), input, { training: scope.isTraining });
+    if (output !== undefined) return output;
+    throw new ArgumentError(`${scope.label}: its function gave undefined; return a tensor.`);
+  },
   withParts: (others) => definitionOf(others, forward),
 });
 

@@ -7,7 +7,7 @@ import { formatShape } from "../../core/shape.js";
 import { key as keyOf } from "../../random/index.js";
 import type { Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
-import { exampleOf, type InputSpec } from "./input-spec.js";
+import type { InputSpec } from "./input-spec.js";
 import type { AnyLayer } from "./layer.js";
 import type { Watcher } from "./scope.js";
 
@@ -62,7 +62,7 @@ class Flow {
 export function diagram(model: AnyLayer, input: InputSpec): string {
   const flow = new Flow();
   const key = keyOf(0);
-  const example = exampleOf(input, key.device);
+  const example = model.exampleFor(key, input);
   const start = flow.add("(input)", "input", example);
   flow.made(example, start);
   const kinds = new Map<string, string>();

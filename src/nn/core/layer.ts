@@ -4,15 +4,18 @@
  * themselves, so initialising costs no more than the parameters. Models are layers made of parts (sequential.ts, block.ts).
  */
 import { checkFunction } from "../../core/arguments.js";
-import { ArgumentError, PumiceError, TraceError } from "../../core/errors.js";
+import { ArgumentError, PumiceError, ShapeError, TraceError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import type { Key } from "../../random/index.js";
 import { checkKey } from "../../random/key.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import { flatten, leaves } from "../../transforms/tree.js";
-import { exampleOf, type InputSpec } from "./input-spec.js";
-import { PLAIN_POLICY, type Policy, toDType } from "./policy.js";
+import { exampleOf, type InputSpec, nullsOf } from "./input-spec.js";
+import { shownLayer } from "./layer-text.js";
+import { checkPolicy, PLAIN_POLICY, type Policy, toDType } from "./policy.js";
 import { type Inherited, type ModelRun, Scope, type Watcher } from "./scope.js";
-import { emptyTree, finished, type Variables, type VariableTree } from "./variables.js";
+import { checkIndependent, SMALL, WIDE } from "./unknown-extents.js";
+import { emptyTree, finished, pathText, type Variables, type VariableTree } from "./variables.js";
 
 /** Options of `apply`. */
 export interface ApplyOptions {
@@ -82,8 +85,10 @@ export class Layer<In = Tensor, Out = Tensor> {
 
   /** The same layer under a name of the user's: `dense(10).named("head")`. */
   named(name: string): Layer<In, Out> {
-    if (typeof name !== "string" || !/^[^\s.]+$/.test(name)) {
-      throw new ArgumentError(`named: a layer's name is text without spaces and full stops, as in "head".`);
+    if (typeof name !== "string" || !/^[^\s.]+$/.test(name) || name === "__proto__") {
+      throw new ArgumentError(
+        `named: a layer's name is text without spaces and full stops, as in "head", and not "__proto__"; not ${shown(name)}.`,
+      );
     }
     return new Layer(this.definition, { ...this.modifiers, name });
   }
@@ -95,6 +100,7 @@ export class Layer<In = Tensor, Out = Tensor> {
 
   /** The same layer in other dtypes; its parts inherit them: `model.withDTypes({ compute: "bf16", output: "f32" })`. */
   withDTypes(policy: Partial<Policy>): Layer<In, Out> {
+    checkPolicy(policy);
     return new Layer(this.definition, { ...this.modifiers, policy: { ...this.modifiers.policy, ...policy } });
   }
 
@@ -109,6 +115,7 @@ export class Layer<In = Tensor, Out = Tensor> {
   init(key: Key, input: InputSpec): Variables {
     checkKey(key, "init", "");
     const { params, newState } = this.initialized(key, input, []);
+    checkIndependent(input, { params, newState }, (extent) => this.shapesOnly(key, input, extent));
     return { params: realized(finished(params as never)), state: realized(finished(newState)) };
   }
 
@@ -119,20 +126,43 @@ export class Layer<In = Tensor, Out = Tensor> {
 
   /** The output, and the state for the next step. */
   applyWithState(params: VariableTree, input: In, options: ApplyOptions = {}): [output: Out, state: VariableTree] {
+    const { output, state } = this.applied(params, input, options);
+    return [output, state];
+  }
+
+  /** @internal The output, the next state, and the paths of the parameters that frozen layers used. */
+  applied(
+    params: VariableTree,
+    input: In,
+    options: ApplyOptions,
+  ): { readonly output: Out; readonly state: VariableTree; readonly frozen: ReadonlySet<string> } {
     const { training = false, key = null, state = {}, hooks = {} } = options;
+    const called = new Set<string>();
     const run: ModelRun = {
+      ...EMPTY_RUN,
       isInitializing: false,
       isTraining: training,
       key,
       params,
       state,
       newState: emptyTree(),
-      watchers: watchersOf(hooks),
+      watchers: watchersOf(hooks, called),
       draws: new Map(),
-      cacheCapacity: null,
+      frozen: new Set(),
     };
     const output = this.call(rootScope(run, this.kind), input);
-    return [output, mergedState(state, finished(run.newState))];
+    for (const path of Object.keys(hooks)) if (!called.has(path)) this.checkHooked(path);
+    return { output, state: mergedState(state, finished(run.newState)), frozen: run.frozen };
+  }
+
+  /** Throws where a hook that was never called is at no part. Parts that are not called, or computed again, have none to see. */
+  private checkHooked(path: string): void {
+    if (path === "*" || path === "") return;
+    try {
+      this.at(path);
+    } catch (error) {
+      throw error instanceof ArgumentError ? new ArgumentError(`The option hooks: ${error.message}`) : error;
+    }
   }
 
   /** @internal A run that makes parameters; watchers see each layer. With a capacity it makes caches for generation, too. */
@@ -142,19 +172,30 @@ export class Layer<In = Tensor, Out = Tensor> {
     watchers: readonly Watcher[],
     cacheCapacity: number | null = null,
   ): ModelRun & { readonly output: Out } {
-    const run: ModelRun = {
-      isInitializing: true,
-      isTraining: false,
-      key,
-      params: emptyTree(),
-      state: {},
-      newState: emptyTree(),
-      watchers,
-      draws: new Map(),
-      cacheCapacity,
-    };
-    const output = this.call(rootScope(run, this.kind), exampleOf(input, key.device) as In);
+    const run = { ...initialRun(key), watchers, cacheCapacity };
+    const output = this.call(rootScope(run, this.kind), this.exampleFor(key, input) as In);
     return { ...run, output };
+  }
+
+  /** @internal An input as an initialising run takes it: null is 1, or more where windows do not fit that. */
+  exampleFor(key: Key, input: InputSpec): unknown {
+    if (nullsOf(input) !== "others") return exampleOf(input, key.device);
+    try {
+      this.shapesOnly(key, input, SMALL);
+    } catch (error) {
+      if (error instanceof ShapeError) return exampleOf(input, key.device, WIDE);
+      throw error;
+    }
+    return exampleOf(input, key.device, SMALL);
+  }
+
+  /** An initialising run without values, with `extent` in place of null. */
+  private shapesOnly(key: Key, input: InputSpec, extent: number) {
+    const kinds = new Map<string, string>();
+    const watcher: Watcher = { called: ({ scope, kind }) => void kinds.set(pathText(scope.path), kind) };
+    const run = { ...initialRun(key), isForShapes: true, watchers: [watcher] };
+    this.call(rootScope(run, this.kind), exampleOf(input, key.device, extent) as In);
+    return { ...run, kinds };
   }
 
   /** @internal Runs the layer in a scope: its own, as the part of a model or as the whole. */
@@ -165,7 +206,7 @@ export class Layer<In = Tensor, Out = Tensor> {
       isFrozen: isFrozen ?? scope.inherited.isFrozen,
     };
     const own = new Scope(scope.run, scope.path, this.kind, inherited);
-    return located(own, () => {
+    return located(own, input, () => {
       const converted = converting(input, inherited.policy.compute);
       let output: unknown = this.definition.run(own, converted);
       if (policy.output) output = converting(output, policy.output);
@@ -205,11 +246,24 @@ export class Layer<In = Tensor, Out = Tensor> {
 
   /** The same model with another layer at a path. The parameters of the others keep their names. */
   replace(path: string, by: AnyLayer | ((layer: AnyLayer) => AnyLayer)): Layer<In, Out> {
-    const [name, ...rest] = path.split(".") as [string, ...string[]];
+    return this.replaced(path.split("."), by, path);
+  }
+
+  private replaced(names: readonly string[], by: Parameters<Layer["replace"]>[1], path: string): Layer<In, Out> {
+    const [name, ...rest] = names as [string, ...string[]];
     const part = Object.hasOwn(this.parts, name) ? this.parts[name] : undefined;
     if (!part || !this.definition.withParts) throw noPart(path, name, this as unknown as AnyLayer);
-    const next = rest.length > 0 ? part.replace(rest.join("."), by) : typeof by === "function" ? by(part) : by;
+    const next = rest.length > 0 ? part.replaced(rest, by, path) : typeof by === "function" ? by(part) : by;
     return new Layer(this.definition.withParts({ ...this.parts, [name]: next as AnyLayer }), this.modifiers);
+  }
+
+  /** A tree of kinds and options, by the names of parts. */
+  toString(): string {
+    return shownLayer(this as unknown as AnyLayer);
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return this.toString();
   }
 }
 
@@ -226,11 +280,34 @@ export function layer<In = Tensor, Out = Tensor>(
 const rootScope = (run: ModelRun, kind: string): Scope =>
   new Scope(run, [], kind, { policy: PLAIN_POLICY, isFrozen: false });
 
-function watchersOf(hooks: Hooks): Watcher[] {
+/** A run before anything was said about it. */
+const EMPTY_RUN = { isForShapes: false, cacheCapacity: null } as const;
+
+const initialRun = (key: Key): ModelRun => ({
+  ...EMPTY_RUN,
+  isInitializing: true,
+  isTraining: false,
+  key,
+  params: emptyTree(),
+  state: {},
+  newState: emptyTree(),
+  watchers: [],
+  draws: new Map(),
+  frozen: new Set(),
+});
+
+/** Hooks as watchers, which note the paths that they were called at. */
+function watchersOf(hooks: Hooks, called: Set<string>): Watcher[] {
   return Object.entries(hooks).map(([path, hook]) => ({
     called: ({ scope, kind, output }) => {
       const own = scope.path.join(".");
-      return path === "*" || path === own ? hook(output, own, kind) : undefined;
+      if (path !== "*" && path !== own) return undefined;
+      called.add(path);
+      const other = hook(output, own, kind);
+      if (other === undefined || isTensor(other) || !isTensor(output)) return other;
+      throw new ArgumentError(
+        `The hook "${path}" gave ${shown(other)} for the tensor of ${scope.label}; return a tensor, or nothing.`,
+      );
     },
   }));
 }
@@ -269,11 +346,19 @@ function realized<T extends VariableTree>(tree: T): T {
 
 const seen = new WeakSet<Error>();
 
-/** Errors of operations say in which layer they came up. */
-function located<T>(scope: Scope, run: () => T): T {
+/** Errors of operations say in which layer they came up. JavaScript's own, of an input without tensors, say so. */
+function located<T>(scope: Scope, input: unknown, run: () => T): T {
   try {
     return run();
   } catch (error) {
+    if (error instanceof TypeError && !hasTensor(input)) {
+      const wrong = new ArgumentError(
+        `${scope.label}: takes tensors, not ${shown(input)}; make one with tensor([[…]]).`,
+        { cause: error },
+      );
+      seen.add(wrong);
+      throw wrong;
+    }
     if (error instanceof PumiceError && !seen.has(error)) {
       seen.add(error);
       if (!error.message.includes(scope.label)) {
@@ -285,6 +370,15 @@ function located<T>(scope: Scope, run: () => T): T {
     throw error;
   }
 }
+
+/** Whether there is a tensor in a value or a few levels below it. */
+const hasTensor = (value: unknown, depth = 4): boolean =>
+  isTensor(value) ||
+  (typeof value === "object" &&
+    value !== null &&
+    depth > 0 &&
+    !ArrayBuffer.isView(value) &&
+    Object.values(value).some((each) => hasTensor(each, depth - 1)));
 
 function noPart(path: string, name: string, found: AnyLayer): ArgumentError {
   const names = Object.keys(found.parts);

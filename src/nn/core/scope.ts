@@ -5,9 +5,10 @@
  */
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { formatShape, type Shape, sizeOf } from "../../core/shape.js";
+import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { foldIn, type Key } from "../../random/index.js";
-import { type Tensor, zeros } from "../../tensor/index.js";
+import { isTensor, type Tensor, zeros } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { LOSSES } from "./auxiliary-loss.js";
 import type { Initializer } from "./initializer.js";
@@ -41,6 +42,10 @@ export interface ModelRun {
   readonly draws: Map<string, number>;
   /** In an initialising run that makes caches for generation: the most tokens that they hold. Null otherwise. */
   readonly cacheCapacity: number | null;
+  /** In an initialising run: parameters have their shapes and no values, for runs that look at shapes only. */
+  readonly isForShapes: boolean;
+  /** Paths of the parameters that frozen layers used. */
+  readonly frozen: Set<string>;
 }
 
 /** Settings that a layer hands down to its parts. */
@@ -49,7 +54,10 @@ export interface Inherited {
   readonly isFrozen: boolean;
 }
 
-/** The fans of a parameter, for initialisers that keep the size of what passes through; and the dtype that it is used in. */
+/**
+ * The fans of a parameter, for initialisers that keep the size of what passes through, and the dtype that it is used in. Fans unless told: the
+ * last axis out, all others in.
+ */
 export interface ParameterOptions {
   readonly fanIn?: number;
   readonly fanOut?: number;
@@ -86,13 +94,15 @@ export class Scope {
     const { run, inherited } = this;
     let found = this.find(run.params, name);
     if (found === undefined && run.isInitializing) {
-      found = this.made(name, shape, initializer, options);
+      found = this.made(name, shape, run.isForShapes ? withoutValues : initializer, options);
       putAt(run.params as GrowingTree, this.path, name, found);
     }
     if (found === undefined) throw this.missing("parameter", name, run.params);
     this.checkShape("parameter", name, found.shape, shape);
     const used = toDType(found, options.dtype ?? inherited.policy.compute);
-    return inherited.isFrozen ? stopGradient(used) : used;
+    if (!inherited.isFrozen) return used;
+    run.frozen.add(pathText([...this.path, name]));
+    return stopGradient(used);
   }
 
   /** State of this name, as it was before the run or as the layer has set it since. */
@@ -153,10 +163,20 @@ export class Scope {
   }
 
   private made(name: string, shape: Shape, initializer: Initializer, { fanIn, fanOut }: ParameterOptions): Tensor {
-    const fan = sizeOf(shape);
+    // As of a matrix [inputs, results]: layers of other forms say theirs.
+    const own = { fanIn: sizeOf(shape.slice(0, -1)), fanOut: shape.at(-1) ?? 1 };
     const key = foldIn(this.keyOfRun("init"), hashOf(pathText([...this.path, name])));
     const { parameters: dtype } = this.inherited.policy;
-    return initializer(key, shape, { dtype, fanIn: fanIn ?? fan, fanOut: fanOut ?? fan });
+    const values: unknown = initializer(key, shape, { dtype, fanIn: fanIn ?? own.fanIn, fanOut: fanOut ?? own.fanOut });
+    if (isTensor(values) && sameShape(values.shape, shape)) return values;
+    const what = isTensor(values) ? `a tensor of ${formatShape(values.shape)}` : shown(values);
+    const remedy =
+      typeof values === "function"
+        ? "Call the function that makes it, as in initializers.orthogonal()."
+        : "An initializer is a function of a key, a shape and { dtype, fanIn, fanOut }.";
+    throw new ArgumentError(
+      `${this.label}: the initializer of "${name}" gave ${what}, not a tensor of ${formatShape(shape)}. ${remedy}`,
+    );
   }
 
   private keyOfRun(purpose: string): Key {
@@ -183,12 +203,15 @@ export class Scope {
   }
 
   private checkShape(what: string, name: string, found: Shape, needed: Shape): void {
-    if (found.length === needed.length && found.every((extent, i) => extent === needed[i])) return;
+    if (sameShape(found, needed)) return;
     throw new ShapeError(
       `${this.label}: its ${what} "${name}" has shape ${formatShape(found)}, but this input needs ${formatShape(needed)}.`,
     );
   }
 }
+
+/** Parameters of runs that look at shapes only. */
+const withoutValues: Initializer = (key, shape, { dtype }) => zeros(shape, { dtype, device: key.device }) as Tensor;
 
 /** A 32-bit number for a path, by FNV-1a and a final mix: neighbours in the alphabet get unrelated keys. */
 function hashOf(text: string): number {

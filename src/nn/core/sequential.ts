@@ -30,6 +30,11 @@ const definitionOf = <In, Out>(parts: Readonly<Record<string, AnyLayer>>): Defin
     let value: unknown = input;
     for (const [name, part] of Object.entries(parts)) {
       value = part.call(scope.inside(name, part.kind), value as never);
+      if (value === undefined) {
+        throw new ArgumentError(
+          `${scope.inside(name, part.kind).label} gave undefined; its function returns a tensor.`,
+        );
+      }
     }
     return value as Out;
   },

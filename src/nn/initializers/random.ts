@@ -81,18 +81,22 @@ function spread(distribution: string, deviation: number, key: Key, shape: Shape,
   }
 }
 
+/** An initialiser under a name, by which printed layers show it. */
+const named = (name: string, options: VarianceScaling): Initializer =>
+  Object.defineProperty(varianceScaling(options), "name", { value: name });
+
 /** Truncated normal of variance 1 / fanIn (LeCun et al. 1998). */
-export const lecunNormal = varianceScaling({ scale: 1, mode: "fanIn", distribution: "truncatedNormal" });
+export const lecunNormal = named("lecunNormal", { scale: 1, mode: "fanIn", distribution: "truncatedNormal" });
 /** Uniform of variance 1 / fanIn (LeCun et al. 1998). */
-export const lecunUniform = varianceScaling({ scale: 1, mode: "fanIn", distribution: "uniform" });
+export const lecunUniform = named("lecunUniform", { scale: 1, mode: "fanIn", distribution: "uniform" });
 /** Truncated normal of variance 2 / (fanIn + fanOut) (Glorot & Bengio 2010). */
-export const glorotNormal = varianceScaling({ scale: 1, mode: "fanAverage", distribution: "truncatedNormal" });
+export const glorotNormal = named("glorotNormal", { scale: 1, mode: "fanAverage", distribution: "truncatedNormal" });
 /** Uniform of variance 2 / (fanIn + fanOut) (Glorot & Bengio 2010). */
-export const glorotUniform = varianceScaling({ scale: 1, mode: "fanAverage", distribution: "uniform" });
+export const glorotUniform = named("glorotUniform", { scale: 1, mode: "fanAverage", distribution: "uniform" });
 /** Truncated normal of variance 2 / fanIn, for layers that relu follows (He et al. 2015). */
-export const heNormal = varianceScaling({ scale: 2, mode: "fanIn", distribution: "truncatedNormal" });
+export const heNormal = named("heNormal", { scale: 2, mode: "fanIn", distribution: "truncatedNormal" });
 /** Uniform of variance 2 / fanIn, for layers that relu follows (He et al. 2015). */
-export const heUniform = varianceScaling({ scale: 2, mode: "fanIn", distribution: "uniform" });
+export const heUniform = named("heUniform", { scale: 2, mode: "fanIn", distribution: "uniform" });
 
 /** A matrix with orthonormal columns or rows, whichever are fewer: the last axis against all others, times `gain`. */
 export const orthogonal =

@@ -18,6 +18,7 @@ import {
   checkChannels,
   checkPadding,
   checkPerAxis,
+  checkWindowsFit,
   layoutOf,
   type PerAxis,
   perAxis,
@@ -177,6 +178,9 @@ function depthwise(
 
 /** The core's convolution with a layer's options. */
 function convolved(scope: Scope, x: Tensor, w: Tensor, options: SharedOptions, groups: number): Tensor {
+  const { dilation = 1, padding = "valid" } = options;
+  const { spatial } = axesOf(scope.kind, x, options);
+  checkWindowsFit(scope.kind, "a kernel", x, spatial, { sizes: w.shape.slice(2), dilation, padding });
   const result = x.conv(w, {
     stride: options.stride,
     padding: options.padding,

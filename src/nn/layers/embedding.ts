@@ -24,7 +24,7 @@ export function embedding(count: number, features: number, options: EmbeddingOpt
   return layer("embedding", { count, features, ...options }, (scope, x: Tensor) => {
     if (!isInteger(x.dtype)) {
       throw new DTypeError(
-        `embedding takes integers, but the input is ${x.dtype}; cast it, or init with { shape: [null, 128], dtype: "i32" }.`,
+        `embedding takes integers, but the input is ${x.dtype}; cast it, or init with { shape: [${["null", ...x.shape.slice(1)].join(", ")}], dtype: "i32" }.`,
       );
     }
     const table = scope.parameter("weights", [count, features], weights, { fanIn: count, fanOut: features });

@@ -11,6 +11,8 @@ import {
   checkChannels,
   checkPadding,
   checkPerAxis,
+  checkPoolPadding,
+  checkWindowsFit,
   layoutOf,
   type PerAxis,
   perAxis,
@@ -56,6 +58,7 @@ function checkPool(operation: string, size: PerAxis, options: PoolOptions): void
   if (options.stride !== undefined) checkPerAxis(operation, "stride", options.stride);
   checkPerAxis(operation, "dilation", options.dilation ?? 1);
   checkPadding(operation, options.padding);
+  checkPoolPadding(operation, size, options.dilation ?? 1, options.padding ?? "valid");
   checkChannels(operation, options.channels);
 }
 
@@ -65,6 +68,7 @@ function windowsOn(operation: string, x: Tensor, size: PerAxis, options: PoolOpt
   const of = (what: string, value: PerAxis) => perAxis(operation, what, value, spatial.length);
   const sizes = of("a window of", size);
   const { stride = size, dilation = 1, padding = "valid" } = options;
+  checkWindowsFit(operation, "a window", x, spatial, { sizes, dilation, padding });
   return [sizes, { axis: spatial, stride: of("stride", stride), dilation: of("dilation", dilation), padding }] as const;
 }
 

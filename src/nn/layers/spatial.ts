@@ -69,6 +69,60 @@ export function perAxis(operation: string, what: string, value: PerAxis, count: 
   );
 }
 
+/** Extents of windows along spatial axes, and how they are placed. */
+interface Windows {
+  readonly sizes: readonly number[];
+  readonly dilation: PerAxis;
+  readonly padding: Padding;
+}
+
+/** The padding at both ends of an axis; null for "same", which always fits. */
+function paddingAt(padding: Padding, axis: number): readonly [number, number] | null {
+  if (padding === "same") return null;
+  if (padding === "valid") return [0, 0];
+  const each = typeof padding === "number" ? padding : (padding[axis] ?? 0);
+  return typeof each === "number" ? [each, each] : each;
+}
+
+/** The places from a window's first element to its last. */
+const reachOf = (size: number, dilation: PerAxis, axis: number): number =>
+  (size - 1) * (typeof dilation === "number" ? dilation : (dilation[axis] ?? 1)) + 1;
+
+/** Throws where a window is larger than the padded input: there is no result then. */
+export function checkWindowsFit(
+  operation: string,
+  what: string,
+  x: Tensor,
+  spatial: readonly number[],
+  { sizes, dilation, padding }: Windows,
+): void {
+  spatial.forEach((axis, i) => {
+    const around = paddingAt(padding, i);
+    const extent = x.shape[axis];
+    const reach = reachOf(sizes[i], dilation, i);
+    if (around === null ? extent > 0 : reach <= extent + around[0] + around[1]) return;
+    const dilated = reach === sizes[i] ? "" : `, which reaches over ${reach} places with dilation ${shown(dilation)},`;
+    throw new ShapeError(
+      `${operation}: ${what} of ${formatShape(sizes)}${dilated} does not fit the input ${formatShape(x.shape)} with padding ` +
+        `${shown(padding)}: axis ${axis} has ${extent} places. Give larger inputs, a smaller ${what.split(" ").at(-1)}, or padding "same".`,
+    );
+  });
+}
+
+/** Throws on padding as large as the window of a pool: such a window would hold nothing of the input. */
+export function checkPoolPadding(operation: string, size: PerAxis, dilation: PerAxis, padding: Padding): void {
+  const lists = [size, dilation, padding].map((each) => (Array.isArray(each) ? each.length : 1));
+  for (let i = 0; i < Math.max(...lists); i++) {
+    const own = typeof size === "number" ? size : size[i];
+    const around = paddingAt(padding, i);
+    if (own === undefined || around === null || Math.max(...around) < reachOf(own, dilation, i)) continue;
+    throw new ArgumentError(
+      `${operation}: padding of ${shown(padding)} around windows of ${shown(size)}; ` +
+        "it is less than the window, which would hold padding alone otherwise.",
+    );
+  }
+}
+
 const isAmount = (value: unknown): boolean => Number.isSafeInteger(value);
 const isAmounts = (value: unknown): boolean =>
   isAmount(value) || (Array.isArray(value) && value.length === 2 && value.every(isAmount));

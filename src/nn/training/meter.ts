@@ -5,7 +5,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { isTensor, stack, type Tensor } from "../../tensor/index.js";
+import { isTensor, stack, type Tensor, where } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { placeholderLike, tracedOn } from "../../transforms/trace.js";
 import { flattenTensors, unflatten } from "../../transforms/trees.js";
@@ -58,7 +58,8 @@ export interface Reading {
 
 /** The means and the failure in a vector of its own: the originals are given to the next step. */
 const gathered = jit((means: Means, bad: Tensor, index: Tensor) => {
-  const values = Object.values(means).map(({ mean }) => mean);
+  // A mean of no step, where all were skipped, is NaN and not 0.
+  const values = Object.values(means).map(({ mean, weight }) => where(weight.greater(0), mean, Number.NaN) as Tensor);
   const { dtype } = values[0] as Tensor;
   const ago = index.cast("i32").sub(bad).cast(dtype);
   return stack([...values.map((each) => each.cast(dtype)), ago.mul(bad.greaterEqual(0).cast(dtype))]);

@@ -10,7 +10,7 @@ import type { Key } from "../../random/index.js";
 import { isTensor, type Tensor, where } from "../../tensor/index.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { leaves, map } from "../../transforms/tree.js";
-import { flattenTensors, leafPaths } from "../../transforms/trees.js";
+import { flattenTensors, leafPaths, unflatten } from "../../transforms/trees.js";
 import { auxiliaryLossIfAny } from "../core/auxiliary-loss.js";
 import type { InputSpec } from "../core/input-spec.js";
 import type { AnyLayer, Layer } from "../core/layer.js";
@@ -89,8 +89,11 @@ function steppedOn<In>(
   key: Key,
 ): readonly [ModelCarry, StepMetrics] {
   const isScaled = "scaleLoss" in optimizer;
+  let frozen: ReadonlySet<string> = new Set();
   const objective = (params: VariableTree): [Tensor, { state: VariableTree; metrics: StepMetrics }] => {
-    const [predictions, state] = model.applyWithState(params, batch.x, { training: true, key, state: carry.state });
+    const ran = model.applied(params, batch.x, { training: true, key, state: carry.state });
+    const { output: predictions, state } = ran;
+    frozen = ran.frozen;
     const { loss: found, parts } = loss(predictions, batch);
     // Losses of layers, such as the balance of experts, are trained and reported with the loss, and by themselves.
     const auxiliary = auxiliaryLossIfAny(state);
@@ -105,7 +108,17 @@ function steppedOn<In>(
   const isGood = after.metrics.loss.isFinite();
   const keep = (was: Tensor, is: Tensor) => where(isGood, is, was) as Tensor;
   const state = isScaled ? (map(keep as never, carry.state, after.state) as VariableTree) : after.state;
-  return [{ params: applyUpdates(carry.params, updates), state, optimizer: next }, after.metrics];
+  const params = keptFrozen(carry.params, applyUpdates(carry.params, updates), frozen);
+  return [{ params, state, optimizer: next }, after.metrics];
+}
+
+/** Frozen parameters as they were: weight decay and noise move parameters whose gradients are zero, too. */
+function keptFrozen(before: VariableTree, after: VariableTree, frozen: ReadonlySet<string>): VariableTree {
+  if (frozen.size === 0) return after;
+  const { leaves: old, structure } = flattenTensors(before, "train");
+  const moved = flattenTensors(after, "train").leaves;
+  const kept = leafPaths(structure).map((path, i) => (frozen.has(path) ? old[i] : moved[i]));
+  return unflatten(structure, kept as Tensor[]) as VariableTree;
 }
 
 function firstCarry<In>(

@@ -1,8 +1,9 @@
 /** Layers as values: init and apply by the same lines, names, sharing, freezing, dtypes, hooks, errors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { inspect } from "node:util";
 import { ArgumentError, grad, jit, random, ShapeError, type Tensor, tensor, tree, vmap } from "../../../src/index.js";
-import { block, dense, initializers, layer, sequential, summary } from "../../../src/nn/index.js";
+import { block, dense, type Initializer, initializers, layer, sequential, summary } from "../../../src/nn/index.js";
 
 const key = random.key(0, { device: "cpu" });
 const relu = (x: Tensor) => x.maximum(0);
@@ -190,4 +191,106 @@ test("a summary counts parameters, bytes and multiply-adds, those that are share
   assert.match(text, /into +dense +\[1, 8\] +40 +160 +32/);
   assert.match(text, /dense \(frozen\)/);
   assert.match(text.split("\n").at(-1)!, /136 +544 +184/);
+});
+
+describe("misuse is refused, by the layer's path", () => {
+  test('a layer is not called "__proto__", which objects take for something else', () => {
+    assert.throws(() => dense(3).named("__proto__"), { name: "ArgumentError", message: /without spaces.*"__proto__"/ });
+  });
+
+  test("inputs that are no tensors", () => {
+    const model = sequential({ a: dense(3) });
+    const { params } = model.init(key, [null, 4]);
+    for (const [wrong, text] of [
+      [[[1, 2, 3, 4]], /dense "a": takes tensors, not \[\[1, 2, 3, 4\]\]; make one with tensor\(\[\[…\]\]\)/],
+      [null, /dense "a": takes tensors, not null/],
+      [undefined, /dense "a": takes tensors, not undefined/],
+    ] as const) {
+      assert.throws(() => model.apply(params, wrong as never), { name: "ArgumentError", message: text });
+    }
+    const silent = sequential({ a: dense(3), f: () => undefined, b: dense(2) });
+    assert.throws(() => silent.init(key, [null, 4]), { name: "ArgumentError", message: /f "f" gave undefined/ });
+    const empty = sequential({ body: block({ a: dense(3) }, () => undefined) });
+    assert.throws(() => empty.init(key, [null, 4]), { message: /block "body": its function gave undefined/ });
+  });
+
+  test("initialisers that give no tensor of the shape", () => {
+    const uncalled = sequential({ a: dense(3, { weights: initializers.orthogonal as never }) });
+    assert.throws(() => uncalled.init(key, [null, 4]), {
+      name: "ArgumentError",
+      message:
+        /dense "a": the initializer of "weights" gave a function, not a tensor of \[4, 3\]. Call .*orthogonal\(\)/,
+    });
+    const short = dense(3, { weights: () => tensor([1], { device: "cpu" }) });
+    assert.throws(() => short.init(key, [null, 4]), { message: /gave a tensor of \[1\], not a tensor of \[4, 3\]/ });
+  });
+
+  test("dtypes of other names, and of other kinds than floats", () => {
+    assert.throws(() => dense(3).withDTypes({ comput: "bf16" } as never), { message: /no option "comput"/ });
+    assert.throws(() => dense(3).withDTypes({ compute: "int8" as never }), { name: "DTypeError" });
+    assert.throws(() => dense(3).withDTypes({ compute: "i8" }), { name: "DTypeError", message: /compute is a float/ });
+    assert.throws(() => dense(3).withDTypes({ parameters: null as never }), { name: "DTypeError" });
+    assert.equal(dense(3).withDTypes({ compute: null }).kind, "dense");
+  });
+
+  test("hooks at no layer, and hooks that give no tensor for one", () => {
+    const model = sequential({ body: sequential(dense(3)), head: dense(2) });
+    const { params } = model.init(key, [null, 4]);
+    const x = tensor([[1, 2, 3, 4]], { device: "cpu" });
+    assert.throws(() => model.apply(params, x, { hooks: { "body.x": () => undefined } }), {
+      name: "ArgumentError",
+      message: /hooks: No layer "body\.x": .*its parts are dense0/,
+    });
+    assert.throws(() => model.apply(params, x, { hooks: { head: () => 3 } }), {
+      name: "ArgumentError",
+      message: /The hook "head" gave 3 for the tensor of dense "head"/,
+    });
+  });
+
+  test("a replacement at no part, by its whole path", () => {
+    const model = sequential({ body: sequential(dense(3)) });
+    assert.throws(() => model.replace("body.x", dense(1)), { message: /No layer "body\.x"/ });
+  });
+});
+
+test("a layer shows as a tree of kinds and options", () => {
+  const model = sequential({
+    body: sequential(dense(4, { weights: initializers.heNormal, useBias: false }), relu),
+    head: block({ out: dense(2).frozen() }, ({ out }, x: Tensor) => out(x)).withDTypes({ compute: "bf16" }),
+  });
+  const text = [
+    "sequential(",
+    "  body: sequential(",
+    "    dense0: dense(units: 4, weights: heNormal, useBias: false)",
+    "    relu0: relu()",
+    "  )",
+    "  head: block(",
+    "    out: dense(units: 2) frozen",
+    "  ) in { compute: bf16 }",
+    ")",
+  ].join("\n");
+  assert.equal(String(model), text);
+  assert.equal(inspect(model), text);
+});
+
+test("fans of a parameter are those of a matrix unless the layer says others", () => {
+  const seen: (readonly number[])[] = [];
+  const spy: Initializer = (own, shape, info) => {
+    seen.push([info.fanIn, info.fanOut]);
+    return initializers.zeros(own, shape, info);
+  };
+  const own = layer("own", {}, (scope, x: Tensor) => {
+    scope.parameter("matrix", [100, 200], spy);
+    scope.parameter("vector", [7], spy);
+    scope.parameter("scalar", [], spy);
+    scope.parameter("told", [100, 200], spy, { fanIn: 3, fanOut: 5 });
+    return x;
+  });
+  own.init(key, [1]);
+  assert.deepEqual(seen, [
+    [100, 200],
+    [1, 7],
+    [1, 1],
+    [3, 5],
+  ]);
 });

@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { random, type Tensor, tensor } from "../../../src/index.js";
-import { conv, convTranspose, depthwiseConv, type Layer, separableConv, summary } from "../../../src/nn/index.js";
+import {
+  conv,
+  convTranspose,
+  depthwiseConv,
+  type Layer,
+  separableConv,
+  sequential,
+  summary,
+} from "../../../src/nn/index.js";
 import { describeLayerCases, seeded } from "../../support/layer-cases.js";
 import { numbersOf } from "../../support/tensors.js";
 
@@ -92,4 +100,21 @@ test("wrong options are refused by name", () => {
     /outputPadding of 2; it is less than/,
   );
   refused(() => depthwiseConv(3, { multiplier: 0 }), /depthwiseConv: the multiplier/);
+});
+
+test("a kernel larger than the padded input is refused by the layer's path", () => {
+  const key = random.key(0, { device: "cpu" });
+  for (const [name, each] of Object.entries({
+    conv: conv(3, 5),
+    depthwiseConv: depthwiseConv(5),
+    separableConv: separableConv(3, 5),
+  })) {
+    assert.throws(() => sequential({ c: each }).init(key, [null, 4, 3, 3]), {
+      name: "ShapeError",
+      message: new RegExp(
+        `${name} "c".*a kernel of \\[5, 5\\] does not fit the input \\[1, 4, 3, 3\\] with padding "valid"`,
+      ),
+    });
+  }
+  assert.deepEqual(conv(3, 5, { padding: 1 }).init(key, [null, 4, 3, 3]).params.weights!.shape, [3, 4, 5, 5]);
 });

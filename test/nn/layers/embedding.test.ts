@@ -73,3 +73,10 @@ test("wrong arguments are refused by name", () => {
   const variance = spread.reduce((sum, v) => sum + v * v, 0) / spread.length;
   assert.ok(Math.abs(variance * 16 - 1) < 0.1, `${variance}`);
 });
+
+test("the remedy for inputs that are floats names their shape", () => {
+  assert.throws(() => embedding(9, 2).init(random.key(0, { device: "cpu" }), [null, 4]), {
+    name: "DTypeError",
+    message: /init with \{ shape: \[null, 4\], dtype: "i32" \}/,
+  });
+});

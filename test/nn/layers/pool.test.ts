@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grad, type Tensor, tensor } from "../../../src/index.js";
-import { averagePool, blurPool, type Layer, lpPool, maxPool } from "../../../src/nn/index.js";
+import { averagePool, blurPool, type Layer, lpPool, maxPool, sequential } from "../../../src/nn/index.js";
 import { describeLayerCases } from "../../support/layer-cases.js";
 
 describeLayerCases("maxPool", "averagePool", "lpPool", "blurPool");
@@ -51,4 +51,21 @@ test("wrong options are refused by name", () => {
   }
   assert.throws(() => lpPool(2, { norm: 0 }), { message: /lpPool: the option norm is a number greater than 0/ });
   assert.throws(() => blurPool({ size: 0 }), { message: /blurPool: the size of the filter/ });
+});
+
+test("windows that the input cannot fill, and padding that fills a window alone, are refused", () => {
+  assert.throws(() => on(sequential({ p: maxPool(20) }), [[[1, 2, 3]]]), {
+    name: "ShapeError",
+    message: /maxPool "p".*a window of \[20\] does not fit the input \[1, 1, 3\] with padding "valid"/,
+  });
+  assert.throws(() => on(averagePool(2, { dilation: 3 }), [[[1, 2, 3]]]), { message: /reaches over 4 places/ });
+  assert.throws(() => on(lpPool(3, { padding: "same" }), [[[]]]), { name: "ShapeError" });
+  for (const make of [maxPool, averagePool, lpPool]) {
+    assert.throws(() => make(2, { padding: 2 }), {
+      name: "ArgumentError",
+      message: /padding of 2 around windows of 2/,
+    });
+    assert.throws(() => make([3, 2], { padding: [0, [0, 2]] }), { name: "ArgumentError" });
+    assert.ok(make(2, { padding: 1 }) && make(2, { padding: 2, dilation: 2 }));
+  }
 });

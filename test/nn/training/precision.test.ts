@@ -135,3 +135,17 @@ describe("other ways to the same", () => {
     }
   });
 });
+
+test("where all steps are skipped, their mean loss is NaN and reaches nothing", async () => {
+  const { x, y } = given("cpu");
+  const model = sequential(dense(4), (h: Tensor) => h.abs().neg().sub(1).log(), dense(1));
+  const trained = await train(model, {
+    ...options("cpu"),
+    data: whole({ x, y }),
+    precision: "f16",
+    epochs: 3,
+    until: { loss: 0.1 },
+  });
+  assert.ok(Number.isNaN(trained.metrics.loss));
+  assert.equal(trained.ending, "completed");
+});

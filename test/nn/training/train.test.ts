@@ -24,6 +24,7 @@ import {
   initializers,
   layer,
   loader,
+  lora,
   losses,
   optimizers,
   schedules,
@@ -319,4 +320,34 @@ describe("runs", () => {
       assert.ok(Math.abs(found.metrics.loss! - 3) < 1e-6, `${found.metrics.loss}`);
     }
   });
+});
+
+test("frozen parameters stay, whatever the optimiser does besides following gradients; so does the base of a LoRA", async () => {
+  const x = random.normal(random.key(1, { device: "cpu" }), [8, 3]).realize();
+  const y = x.sum({ axis: 1, keepDims: true }).realize();
+  const { adamw, lion, chain, addNoise, addDecayedWeights, sgd, lookahead } = optimizers;
+  const model = sequential({ a: dense(4).frozen(), b: lora(dense(4), { rank: 2 }), head: dense(1) });
+  const variables = model.init(random.key(0, { device: "cpu" }), [null, 3]);
+  type Shown = { a: { weights: Tensor }; b: { base: { weights: Tensor }; up: Tensor }; head: { weights: Tensor } };
+  const before = variables.params as unknown as Shown;
+  for (const optimizer of [
+    adamw(0.1, { weightDecay: 0.1 }),
+    lion(0.1, { weightDecay: 0.1 }),
+    chain(addDecayedWeights(0.1), sgd(0.1)),
+    chain(addNoise(random.key(2, { device: "cpu" })), sgd(0.1)),
+    lookahead(adamw(0.1, { weightDecay: 0.1 }), { every: 2 }),
+  ]) {
+    const trained = await train(model, {
+      data: { x, y },
+      batchSize: 8,
+      loss: "meanSquaredError",
+      optimizer,
+      epochs: 3,
+      variables,
+    });
+    const after = trained.params as unknown as Shown;
+    assert.deepEqual(await after.a.weights.array(), await before.a.weights.array());
+    assert.deepEqual(await after.b.base.weights.array(), await before.b.base.weights.array());
+    assert.notDeepEqual(await after.head.weights.array(), await before.head.weights.array());
+  }
 });
