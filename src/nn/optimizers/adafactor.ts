@@ -6,7 +6,7 @@ import { checkOptions } from "../../core/arguments.js";
 import { type Tensor, zeros } from "../../tensor/index.js";
 import { leafwise, zerosFor } from "./leafwise.js";
 import { type Optimizer, wideDType } from "./optimizer.js";
-import { checkNotNegative } from "./options.js";
+import { checkNotNegative, checkPair } from "./options.js";
 import { type Amount, type Rate, times } from "./rate.js";
 import { type Mask, selected } from "./selection.js";
 
@@ -50,6 +50,7 @@ export function adafactor(rate: Rate = 1e-2, options: AdafactorOptions = {}): Op
     mask: "any",
   });
   const { decay = -0.8, epsilons, clip = 1, weightDecay = 0, mask = true } = options;
+  if (epsilons) checkPair("adafactor", "epsilons", epsilons);
   for (const epsilon of epsilons ?? []) checkNotNegative("adafactor", "epsilons", epsilon);
   return leafwise("adafactor", {
     rate,

@@ -5,7 +5,7 @@ import { average, BOTH, MOMENTS, type MomentOptions, momentsOf } from "./adam.js
 import { leafwise, type StepScalars, zerosFor } from "./leafwise.js";
 import { type Optimizer, wideDType } from "./optimizer.js";
 import { checkNotNegative } from "./options.js";
-import { negated, type Rate, reached } from "./rate.js";
+import { type MaybeRate, negated, type Rate, reached } from "./rate.js";
 import { type Mask, selected } from "./selection.js";
 
 const corrections =
@@ -17,9 +17,14 @@ const corrections =
 
 /** Adam whose second average is of (gradient - mean)² (Zhuang et al. 2020): long steps where gradients are as expected. */
 export function adabelief(rate: Rate = 1e-3, options: MomentOptions = {}): Optimizer {
-  checkOptions("adabelief", options, MOMENTS);
-  const { one, two, epsilon } = momentsOf("adabelief", options, 1e-16);
-  return leafwise("adabelief", {
+  return beliefWith("adabelief", rate, options);
+}
+
+/** `adabelief`; of no rate, its direction. */
+export function beliefWith(operation: string, rate: MaybeRate, options: MomentOptions): Optimizer {
+  checkOptions(operation, options, MOMENTS);
+  const { one, two, epsilon } = momentsOf(operation, options, 1e-16);
+  return leafwise(operation, {
     rate,
     isCounting: true,
     slots: BOTH,
@@ -40,12 +45,17 @@ export interface YogiOptions extends MomentOptions {
 
 /** Adam whose second average moves by at most the squared gradient (Zaheer et al. 2018). Epsilon is 1e-3. */
 export function yogi(rate: Rate = 1e-2, options: YogiOptions = {}): Optimizer {
-  checkOptions("yogi", options, { ...MOMENTS, initial: "number" });
-  const { one, two, epsilon } = momentsOf("yogi", options, 1e-3);
+  return yogiWith("yogi", rate, options);
+}
+
+/** `yogi`; of no rate, its direction. */
+export function yogiWith(operation: string, rate: MaybeRate, options: YogiOptions): Optimizer {
+  checkOptions(operation, options, { ...MOMENTS, initial: "number" });
+  const { one, two, epsilon } = momentsOf(operation, options, 1e-3);
   const { initial = 1e-6 } = options;
-  checkNotNegative("yogi", "initial", initial);
+  checkNotNegative(operation, "initial", initial);
   const first = (param: Tensor) => fullLike(param, initial, { dtype: wideDType(param.dtype) }) as Tensor;
-  return leafwise("yogi", {
+  return leafwise(operation, {
     rate,
     isCounting: true,
     slots: { mean: first, square: first },
@@ -99,7 +109,7 @@ export function lamb(rate: Rate = 1e-3, options: LambOptions = {}): Optimizer {
 }
 
 /** ‖param‖ / ‖direction‖; 1 where either is zero. */
-function trust(param: Tensor, direction: Tensor): Tensor {
+export function trust(param: Tensor, direction: Tensor): Tensor {
   const [size, length] = [param.square().sum().sqrt(), direction.square().sum().sqrt()];
   const isPlain = size.equal(0).logicalOr(length.equal(0));
   return where(isPlain, 1, size.div(where(isPlain, 1, length))) as Tensor;

@@ -3,8 +3,8 @@ import { checkOptions } from "../../core/arguments.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import { leafwise, type Slots, type StepScalars, zerosFor } from "./leafwise.js";
 import type { Optimizer } from "./optimizer.js";
-import { checkNotNegative, checkShare } from "./options.js";
-import { negated, type Rate, reached, times } from "./rate.js";
+import { checkNotNegative, checkShares } from "./options.js";
+import { type MaybeRate, negated, type Rate, reached, times } from "./rate.js";
 import { type Mask, selected } from "./selection.js";
 
 /** Options that all of Adam's kin have. */
@@ -31,9 +31,9 @@ export interface AdamWOptions extends AdamOptions {
 
 /** Options with their defaults, checked. */
 export function momentsOf(operation: string, options: MomentOptions, defaultEpsilon = 1e-8) {
-  const { decays: [one, two] = [0.9, 0.999], epsilon = defaultEpsilon } = options;
-  checkShare(operation, "decays", one);
-  checkShare(operation, "decays", two);
+  const { decays = [0.9, 0.999], epsilon = defaultEpsilon } = options;
+  checkShares(operation, "decays", decays);
+  const [one, two] = decays;
   checkNotNegative(operation, "epsilon", epsilon);
   return { one, two, epsilon };
 }
@@ -58,7 +58,8 @@ export function adamw(rate: Rate = 1e-3, options: AdamWOptions = {}): Optimizer 
   return adamWith("adamw", rate, { weightDecay: 0.01, ...options });
 }
 
-function adamWith(operation: string, rate: Rate, options: AdamWOptions): Optimizer {
+/** Adam, with weight decay or without; of no rate, its direction. */
+export function adamWith(operation: string, rate: MaybeRate, options: AdamWOptions): Optimizer {
   const { one, two, epsilon } = momentsOf(operation, options);
   const { amsgrad = false, weightDecay = 0, mask = true } = options;
   const shared = ({ count, rate, params }: StepScalars) => ({
@@ -162,10 +163,15 @@ export function nadam(rate: Rate = 2e-3, options: NAdamOptions = {}): Optimizer 
 
 /** Adam that begins as sgd with momentum, until the squares are known well enough (Liu et al. 2020). */
 export function radam(rate: Rate = 1e-3, options: MomentOptions = {}): Optimizer {
-  checkOptions("radam", options, MOMENTS);
-  const { one, two, epsilon } = momentsOf("radam", options);
+  return radamWith("radam", rate, options);
+}
+
+/** `radam`; of no rate, its direction. */
+export function radamWith(operation: string, rate: MaybeRate, options: MomentOptions): Optimizer {
+  checkOptions(operation, options, MOMENTS);
+  const { one, two, epsilon } = momentsOf(operation, options);
   const most = 2 / (1 - two) - 1;
-  return leafwise("radam", {
+  return leafwise(operation, {
     rate,
     isCounting: true,
     slots: BOTH,

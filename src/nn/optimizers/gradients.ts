@@ -110,6 +110,7 @@ export function scaleBySchedule(schedule: Schedule): Optimizer {
 const scaledBy = (operation: string, factor: Rate): Optimizer =>
   leafwise(operation, {
     rate: factor,
+    hasFactor: true,
     slots: {},
     shared: ({ rate }) => rate,
     rule: (gradient, _, now) => [gradient.mul(now), {}],

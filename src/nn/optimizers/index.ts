@@ -34,6 +34,25 @@ export { type MuonOptions, muon } from "./muon.js";
 export { applyUpdates, chain, type Optimizer, type OptimizerState, type UpdateExtras } from "./optimizer.js";
 export { freeze, identity, mask, partition } from "./partition.js";
 export type { Rate } from "./rate.js";
+export {
+  type ScaleByRmsOptions,
+  scaleByAdam,
+  scaleByBelief,
+  scaleByRadam,
+  scaleByRms,
+  scaleByRss,
+  scaleByStddev,
+  scaleByTrustRatio,
+  scaleByYogi,
+  trace,
+} from "./scale-by.js";
 export type { ByParameter, Labels, Mask } from "./selection.js";
 export { type LionOptions, lion, noisySgd, type SgdOptions, sgd } from "./sgd.js";
-export { type AdagradOptions, adagrad, type RmspropOptions, rmsprop } from "./squares.js";
+export {
+  type AdadeltaOptions,
+  type AdagradOptions,
+  adadelta,
+  adagrad,
+  type RmspropOptions,
+  rmsprop,
+} from "./squares.js";

@@ -18,7 +18,7 @@ import {
   wideDType,
   widened,
 } from "./optimizer.js";
-import { type Amount, checkRate, type Rate, rateAt } from "./rate.js";
+import { type Amount, checkRate, type MaybeRate, NO_RATE, rateAt } from "./rate.js";
 
 /** One parameter at one step. All tensors are in f32 or wider. */
 export interface Leaf {
@@ -48,7 +48,9 @@ interface KeptScalar {
 
 /** Definition of an optimiser by one parameter. C are the scalars that all parameters share. */
 interface LeafRule<N extends string, C> {
-  readonly rate: Rate;
+  readonly rate: MaybeRate;
+  /** The rate is a factor of either sign. */
+  readonly hasFactor?: boolean;
   /** First values of what is kept, given the parameter. */
   readonly slots: { readonly [K in N]: (param: Tensor) => Tensor };
   /** The state has shapes of its own. */
@@ -69,8 +71,10 @@ export const firstCount = ({ leaves }: FlatParams): Tensor =>
 
 /** An optimiser from the rule for one parameter. */
 export function leafwise<N extends string, C>(operation: string, definition: LeafRule<N, C>): Optimizer {
-  const { rate, slots, shared, rule, scalars = {}, hasOwnShapes = false } = definition;
-  checkRate(operation, rate);
+  const { slots, shared, rule, scalars = {}, hasOwnShapes = false, hasFactor = false } = definition;
+  // Rules step against their direction: a rate of -1 gives the direction itself, without rounding.
+  const rate = definition.rate === NO_RATE ? -1 : definition.rate;
+  if (definition.rate !== NO_RATE) checkRate(operation, rate, hasFactor);
   const isCounting = definition.isCounting === true || typeof rate === "function";
   const names = Object.keys(slots) as N[];
   return {

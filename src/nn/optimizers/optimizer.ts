@@ -76,6 +76,11 @@ export interface FlatParams {
 
 /** The tensors of a tree of parameters. All are floats. */
 export function flatParams(operation: string, params: unknown): FlatParams {
+  if (params === undefined) {
+    throw new ArgumentError(
+      `${operation}: the parameters are undefined; write init(params), and update(gradients, state, params).`,
+    );
+  }
   const { leaves, structure } = flattenTensors(params, `${operation}, the parameters`);
   const paths = leafPaths(structure);
   leaves.forEach((leaf, i) => {

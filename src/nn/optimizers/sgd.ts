@@ -5,8 +5,8 @@ import type { Tensor } from "../../tensor/index.js";
 import { addNoise, type NoiseOptions } from "./gradients.js";
 import { leafwise, zerosFor } from "./leafwise.js";
 import { chain, type Optimizer } from "./optimizer.js";
-import { checkShare } from "./options.js";
-import { negated, type Rate } from "./rate.js";
+import { checkShare, checkShares } from "./options.js";
+import { type MaybeRate, negated, type Rate } from "./rate.js";
 import { type Mask, selected } from "./selection.js";
 
 /** Options of `sgd`. */
@@ -22,11 +22,15 @@ export function sgd(rate: Rate = 0.01, options: SgdOptions = {}): Optimizer {
   checkOptions("sgd", options, { momentum: "number", nesterov: "flag" });
   const { momentum = 0, nesterov = false } = options;
   checkShare("sgd", "momentum", momentum);
+  if (momentum !== 0) return momentumWith("sgd", rate, momentum, nesterov);
   const shared = ({ rate: now }: { readonly rate: number | Tensor }) => negated(now);
-  if (momentum === 0) {
-    return leafwise("sgd", { rate, slots: {}, shared, rule: (g, _, down) => [g.mul(down), {}] });
-  }
-  return leafwise("sgd", {
+  return leafwise("sgd", { rate, slots: {}, shared, rule: (g, _, down) => [g.mul(down), {}] });
+}
+
+/** Steps along a sum of gradients that fades; of no rate, that sum. */
+export function momentumWith(operation: string, rate: MaybeRate, momentum: number, nesterov: boolean): Optimizer {
+  const shared = ({ rate: now }: { readonly rate: number | Tensor }) => negated(now);
+  return leafwise(operation, {
     rate,
     slots: { momentum: zerosFor },
     shared,
@@ -55,9 +59,9 @@ export interface LionOptions {
 /** Signs of an average of gradients (Chen et al. 2023): one tensor of state; rates are a tenth of those of adam. */
 export function lion(rate: Rate = 1e-4, options: LionOptions = {}): Optimizer {
   checkOptions("lion", options, { decays: "list", weightDecay: "number", mask: "any" });
-  const { decays: [now, next] = [0.9, 0.99], weightDecay = 0, mask = true } = options;
-  checkShare("lion", "decays", now);
-  checkShare("lion", "decays", next);
+  const { decays = [0.9, 0.99], weightDecay = 0, mask = true } = options;
+  checkShares("lion", "decays", decays);
+  const [now, next] = decays;
   return leafwise("lion", {
     rate,
     slots: { mean: zerosFor },

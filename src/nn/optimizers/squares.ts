@@ -1,11 +1,11 @@
-/** Optimisers that divide by the root of squared gradients, without a mean: adagrad and rmsprop. */
+/** Optimisers that divide by the root of squared gradients, without a mean: adagrad, rmsprop, adadelta. */
 import { checkOptions } from "../../core/arguments.js";
 import { fullLike, type Tensor } from "../../tensor/index.js";
 import { average } from "./adam.js";
 import { leafwise, zerosFor } from "./leafwise.js";
 import { type Optimizer, wideDType } from "./optimizer.js";
 import { checkNotNegative, checkShare } from "./options.js";
-import { negated, type Rate } from "./rate.js";
+import { type MaybeRate, negated, type Rate } from "./rate.js";
 
 /** Options of `adagrad`. */
 export interface AdagradOptions {
@@ -20,10 +20,15 @@ export interface AdagradOptions {
 /** Divides by the root of the sum of all squared gradients (Duchi et al. 2011). */
 export function adagrad(rate: Rate = 1e-2, options: AdagradOptions = {}): Optimizer {
   checkOptions("adagrad", options, { initial: "number", epsilon: "number", rateDecay: "number" });
+  return adagradWith("adagrad", rate, options);
+}
+
+/** `adagrad`; of no rate, its direction. */
+export function adagradWith(operation: string, rate: MaybeRate, options: AdagradOptions): Optimizer {
   const { initial = 0, epsilon = 1e-10, rateDecay = 0 } = options;
-  checkNotNegative("adagrad", "initial", initial);
-  checkNotNegative("adagrad", "epsilon", epsilon);
-  return leafwise("adagrad", {
+  checkNotNegative(operation, "initial", initial);
+  checkNotNegative(operation, "epsilon", epsilon);
+  return leafwise(operation, {
     rate,
     isCounting: rateDecay !== 0,
     slots: { sum: (param) => fullLike(param, initial, { dtype: wideDType(param.dtype) }) as Tensor },
@@ -51,14 +56,19 @@ export interface RmspropOptions {
 /** Divides by the root of an average of squared gradients (Tieleman & Hinton 2012). */
 export function rmsprop(rate: Rate = 1e-2, options: RmspropOptions = {}): Optimizer {
   checkOptions("rmsprop", options, { decay: "number", epsilon: "number", centered: "flag", momentum: "number" });
+  return rmspropWith("rmsprop", rate, options);
+}
+
+/** `rmsprop`; of no rate, its direction. */
+export function rmspropWith(operation: string, rate: MaybeRate, options: RmspropOptions): Optimizer {
   const { decay = 0.99, epsilon = 1e-8, centered = false, momentum = 0 } = options;
-  checkShare("rmsprop", "decay", decay);
-  checkNotNegative("rmsprop", "epsilon", epsilon);
-  checkShare("rmsprop", "momentum", momentum);
+  checkShare(operation, "decay", decay);
+  checkNotNegative(operation, "epsilon", epsilon);
+  checkShare(operation, "momentum", momentum);
   const slots: Record<string, (param: Tensor) => Tensor> = { square: zerosFor };
   if (centered) slots.mean = zerosFor;
   if (momentum !== 0) slots.momentum = zerosFor;
-  return leafwise("rmsprop", {
+  return leafwise(operation, {
     rate,
     slots,
     shared: ({ rate }) => negated(rate),
@@ -76,6 +86,32 @@ export function rmsprop(rate: Rate = 1e-2, options: RmspropOptions = {}): Optimi
         next.momentum = direction;
       }
       return [direction.mul(down), next];
+    },
+  });
+}
+
+/** Options of `adadelta`. */
+export interface AdadeltaOptions {
+  /** The share of both averages that is kept; 0.9. */
+  readonly decay?: number;
+  /** Added below both roots; 1e-6. */
+  readonly epsilon?: number;
+}
+
+/** Divides by the root of an average of squared gradients, times that of squared updates (Zeiler 2012). */
+export function adadelta(rate: Rate = 1, options: AdadeltaOptions = {}): Optimizer {
+  checkOptions("adadelta", options, { decay: "number", epsilon: "number" });
+  const { decay = 0.9, epsilon = 1e-6 } = options;
+  checkShare("adadelta", "decay", decay);
+  checkNotNegative("adadelta", "epsilon", epsilon);
+  return leafwise("adadelta", {
+    rate,
+    slots: { square: zerosFor, change: zerosFor },
+    shared: ({ rate }) => negated(rate),
+    rule(g, slots, down) {
+      const square = average(slots.square, g.square(), decay);
+      const direction = g.mul(slots.change.add(epsilon).sqrt()).div(square.add(epsilon).sqrt());
+      return [direction.mul(down), { square, change: average(slots.change, direction.square(), decay) }];
     },
   });
 }

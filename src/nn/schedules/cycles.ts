@@ -2,13 +2,13 @@
 import { checkFunction, checkOptions, checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Tensor, where } from "../../tensor/index.js";
-import { asFloat, checkValue, progressOf, type Schedule } from "./schedule.js";
+import { asFloat, checkValue, progressOf, type Schedule, type StepSchedule } from "./schedule.js";
 
 /** From 1 to 0 along half a cosine, for a share from 0 to 1. */
 const falling = (share: Tensor): Tensor => share.mul(Math.PI).cos().add(1).mul(0.5);
 
 /** From a value to `floor` (0) along half a cosine, in so many steps; the last value stays. */
-export function cosine(value: number, steps: number, options: { readonly floor?: number } = {}): Schedule {
+export function cosine(value: number, steps: number, options: { readonly floor?: number } = {}): StepSchedule {
   checkValue("cosine", "the value", value);
   checkWhole("cosine", "the number of steps", steps, 1);
   checkOptions("cosine", options, { floor: "number" });
@@ -30,7 +30,7 @@ export interface CosineRestartsOptions {
 }
 
 /** Cosines that begin again: SGDR. The first period has so many steps. */
-export function cosineRestarts(value: number, steps: number, options: CosineRestartsOptions = {}): Schedule {
+export function cosineRestarts(value: number, steps: number, options: CosineRestartsOptions = {}): StepSchedule {
   checkValue("cosineRestarts", "the value", value);
   checkWhole("cosineRestarts", "the number of steps", steps, 1);
   checkOptions("cosineRestarts", options, { floor: "number", growth: "number", decay: "number" });
@@ -70,7 +70,7 @@ export interface OneCycleOptions {
 }
 
 /** Up to a peak and down again, on cosines (Smith & Topin 2019), with the numbers of PyTorch's OneCycleLR. */
-export function oneCycle(peak: number, steps: number, options: OneCycleOptions = {}): Schedule {
+export function oneCycle(peak: number, steps: number, options: OneCycleOptions = {}): StepSchedule {
   checkValue("oneCycle", "the peak", peak);
   checkWhole("oneCycle", "the number of steps", steps, 2);
   checkOptions("oneCycle", options, { rising: "number", start: "number", end: "number" });
@@ -99,7 +99,7 @@ export function oneCycle(peak: number, steps: number, options: OneCycleOptions =
 }
 
 /** Rises from `from` (0) on a line for so many steps; the schedule, or the constant value, begins after them. */
-export function warmup(steps: number, then: Schedule | number, options: { readonly from?: number } = {}): Schedule {
+export function warmup(steps: number, then: Schedule | number, options: { readonly from?: number } = {}): StepSchedule {
   checkWhole("warmup", "the number of steps", steps, 1);
   if (typeof then !== "number") checkFunction("warmup", then, "the schedule that follows");
   checkOptions("warmup", options, { from: "number" });

@@ -2,17 +2,17 @@
 import { checkOptions, checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { where } from "../../tensor/index.js";
-import { asFloat, checkValue, progressOf, type Schedule } from "./schedule.js";
+import { fullLike, type Tensor, where } from "../../tensor/index.js";
+import { asFloat, checkValue, progressOf, type StepSchedule } from "./schedule.js";
 
 /** The same value at every step. */
-export function constant(value: number): Schedule {
+export function constant(value: number): StepSchedule {
   checkValue("constant", "the value", value);
-  return () => value;
+  return (step) => fullLike(asFloat(step), value) as Tensor;
 }
 
 /** From one value to another along a line, in so many steps; the last value stays. */
-export function linear(from: number, to: number, steps: number): Schedule {
+export function linear(from: number, to: number, steps: number): StepSchedule {
   return powerOf("linear", from, to, steps, 1);
 }
 
@@ -22,12 +22,12 @@ export function polynomial(
   to: number,
   steps: number,
   options: { readonly power?: number } = {},
-): Schedule {
+): StepSchedule {
   checkOptions("polynomial", options, { power: "number" });
   return powerOf("polynomial", from, to, steps, options.power ?? 2);
 }
 
-function powerOf(operation: string, from: number, to: number, steps: number, power: number): Schedule {
+function powerOf(operation: string, from: number, to: number, steps: number, power: number): StepSchedule {
   checkValue(operation, "the first value", from);
   checkValue(operation, "the last value", to);
   checkWhole(operation, "the number of steps", steps, 1);
@@ -47,7 +47,12 @@ export interface ExponentialOptions {
 }
 
 /** value · factor^(step / steps): `exponential(0.1, 0.5, 1000)` halves every thousand steps. */
-export function exponential(value: number, factor: number, steps: number, options: ExponentialOptions = {}): Schedule {
+export function exponential(
+  value: number,
+  factor: number,
+  steps: number,
+  options: ExponentialOptions = {},
+): StepSchedule {
   checkValue("exponential", "the value", value);
   checkValue("exponential", "the factor", factor, 0);
   checkWhole("exponential", "the number of steps", steps, 1);
@@ -61,7 +66,7 @@ export function exponential(value: number, factor: number, steps: number, option
 }
 
 /** Rises on a line to the value in `warmup` steps and falls as 1 / √step: the schedule of the first transformers. */
-export function inverseSquareRoot(value: number, warmup: number): Schedule {
+export function inverseSquareRoot(value: number, warmup: number): StepSchedule {
   checkValue("inverseSquareRoot", "the value", value);
   checkWhole("inverseSquareRoot", "the number of steps of the warm-up", warmup, 1);
   return (step) => {
@@ -74,7 +79,7 @@ export function inverseSquareRoot(value: number, warmup: number): Schedule {
 }
 
 /** A value that changes at given steps: `piecewise(0.1, { 1000: 0.01, 2000: 0.001 })` is 0.01 from step 1000 on. */
-export function piecewise(value: number, changes: Readonly<Record<number, number>>): Schedule {
+export function piecewise(value: number, changes: Readonly<Record<number, number>>): StepSchedule {
   checkValue("piecewise", "the first value", value);
   if (typeof changes !== "object" || changes === null) {
     throw new ArgumentError(`piecewise: the changes are values by step, as in { 1000: 0.01 }, not ${shown(changes)}.`);

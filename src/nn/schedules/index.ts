@@ -17,4 +17,4 @@ export {
   polynomial,
 } from "./decays.js";
 export { type Plateau, type PlateauOptions, type PlateauState, plateau } from "./plateau.js";
-export type { Schedule } from "./schedule.js";
+export type { Schedule, StepSchedule } from "./schedule.js";

@@ -23,14 +23,14 @@ const step = (optimizer: optimizers.Optimizer): Tensor => {
   return optimizers.applyUpdates(before, updates).weights;
 };
 
-const values = (schedule: schedules.Schedule): Tensor | number =>
-  schedule(arange(0, 10, 1, { device: "cpu" }) as Tensor);
+const values = (schedule: schedules.StepSchedule): Tensor => schedule(arange(0, 10, 1, { device: "cpu" }) as Tensor);
 
 const { adam, sgd, chain } = optimizers;
 
 export const optimizerCalls: Calls = {
   "optimizers.accumulate": () => step(optimizers.accumulate(adam(), 2)),
   "optimizers.adabelief": () => step(optimizers.adabelief(1e-3)),
+  "optimizers.adadelta": () => step(optimizers.adadelta(1)),
   "optimizers.adafactor": () => step(optimizers.adafactor(1e-2, { clip: 1 })),
   "optimizers.adagrad": () => step(optimizers.adagrad(1e-2)),
   "optimizers.adam": () => step(adam(1e-3, { decays: [0.9, 0.99], amsgrad: true })),
@@ -68,9 +68,18 @@ export const optimizerCalls: Calls = {
   "optimizers.radam": () => step(optimizers.radam()),
   "optimizers.rmsprop": () => step(optimizers.rmsprop(1e-2, { centered: true })),
   "optimizers.scale": () => step(optimizers.scale(0.5)),
+  "optimizers.scaleByAdam": () => step(chain(optimizers.scaleByAdam({ amsgrad: true }), optimizers.scale(-0.1))),
+  "optimizers.scaleByBelief": () => step(chain(optimizers.scaleByBelief(), optimizers.scale(-0.1))),
   "optimizers.scaleByPlateau": () => step(chain(sgd(0.1), optimizers.scaleByPlateau())),
+  "optimizers.scaleByRadam": () => step(chain(optimizers.scaleByRadam(), optimizers.scale(-0.1))),
+  "optimizers.scaleByRms": () => step(chain(optimizers.scaleByRms({ decay: 0.9 }), optimizers.scale(-0.1))),
+  "optimizers.scaleByRss": () => step(chain(optimizers.scaleByRss(), optimizers.scale(-0.1))),
   "optimizers.scaleBySchedule": () => step(optimizers.scaleBySchedule(schedules.linear(1, 0, 10))),
+  "optimizers.scaleByStddev": () => step(chain(optimizers.scaleByStddev(), optimizers.scale(-0.1))),
+  "optimizers.scaleByTrustRatio": () => step(chain(optimizers.scaleByTrustRatio(), optimizers.scale(-0.1))),
+  "optimizers.scaleByYogi": () => step(chain(optimizers.scaleByYogi(), optimizers.scale(-0.1))),
   "optimizers.sgd": () => step(sgd(0.1, { momentum: 0.9, nesterov: true })),
+  "optimizers.trace": () => step(chain(optimizers.trace(0.9), optimizers.scale(-0.1))),
   "optimizers.yogi": () => step(optimizers.yogi()),
   "optimizers.zeroNaNs": () => step(optimizers.zeroNaNs()),
   "schedules.constant": () => values(schedules.constant(0.1)),

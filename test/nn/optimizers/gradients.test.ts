@@ -96,7 +96,7 @@ test("misuse is refused by name", () => {
     });
   }
   assert.throws(() => scaleBySchedule(2 as never), { message: /scaleBySchedule: takes a schedule/ });
-  assert.throws(() => scale("x" as never), { message: /scale: the rate is a number/ });
+  assert.throws(() => scale("x" as never), { message: /scale: the factor is a finite number/ });
   const w = { w: tensor([1]) };
   assert.throws(() => scaleByPlateau().update(w, scaleByPlateau().init(w), w), {
     message: /scaleByPlateau: it follows the loss/,

@@ -82,3 +82,13 @@ test("misuse is refused by name", async () => {
   });
   assert.ok((await loss(paramsOn("cpu", "f32")).item()) > 0);
 });
+
+test("an update without parameters says that it needs them", () => {
+  const params = { w: tensor([1, 2], { device: "cpu" }) };
+  const optimizer = optimizers.adamw(0.1);
+  const update = optimizer.update as (...given: unknown[]) => unknown;
+  assert.throws(() => update(params, optimizer.init(params)), {
+    name: "ArgumentError",
+    message: /^adamw: the parameters are undefined; write .*update\(gradients, state, params\)/,
+  });
+});

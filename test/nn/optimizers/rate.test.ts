@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tensor } from "../../../src/index.js";
+import { optimizers } from "../../../src/nn/index.js";
 import { checkRate, negated, rateAt, reached, times } from "../../../src/nn/optimizers/rate.js";
 
 const scalar = (value: number, dtype: "f32" | "f64" = "f64") => tensor(value, { dtype, device: "cpu" });
@@ -32,4 +33,15 @@ test("the correction of an average keeps its digits near 1", async () => {
   const exact = 3e-6 - 3e-12 + 1e-18;
   assert.ok(Math.abs((await reached(decay, scalar(3, "f32")).item()) / exact - 1) < 1e-6);
   assert.equal(await reached(0, scalar(3)).item(), 1);
+});
+
+test("a rate is finite and not negative; a factor may be negative", () => {
+  for (const rate of [NaN, -1, Infinity, "0.1" as never, null as never]) {
+    for (const make of [optimizers.adam, optimizers.sgd, optimizers.adafactor, optimizers.muon]) {
+      assert.throws(() => make(rate), { name: "ArgumentError", message: /: the rate is a finite number from 0 on/ });
+    }
+  }
+  optimizers.sgd(0);
+  optimizers.scale(-1);
+  assert.throws(() => optimizers.scale(NaN), { message: /^scale: the factor is a finite number, .*not NaN/ });
 });

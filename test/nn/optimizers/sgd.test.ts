@@ -65,7 +65,7 @@ test("noisySgd without noise is sgd", async () => {
 });
 
 test("misuse is refused by name", () => {
-  assert.throws(() => sgd("fast" as never), { name: "ArgumentError", message: /sgd: the rate is a number/ });
+  assert.throws(() => sgd("fast" as never), { name: "ArgumentError", message: /sgd: the rate is a finite number/ });
   assert.throws(() => sgd(0.1, { momentum: 1 }), {
     message: /sgd: the option momentum is at least 0 and below 1, not 1/,
   });

@@ -4,7 +4,7 @@ import { optimizers } from "../../../src/nn/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 import { assertPlain, keptOf } from "./trajectories.js";
 
-const { adagrad, rmsprop } = optimizers;
+const { adadelta, adagrad, rmsprop } = optimizers;
 
 describeOnTensorDevices("optimisers by squares", (device) => {
   test("adagrad follows the written-out rule", () =>
@@ -34,9 +34,25 @@ describeOnTensorDevices("optimisers by squares", (device) => {
       },
       device,
     ));
+
+  test("adadelta follows the written-out rule", () =>
+    assertPlain(
+      adadelta(0.5, { decay: 0.8, epsilon: 1e-3 }),
+      (leaf) => {
+        const [square, change] = [keptOf(leaf, "square"), keptOf(leaf, "change")];
+        leaf.g.forEach((g, i) => {
+          square[i] = 0.8 * square[i]! + (1 - 0.8) * g * g;
+          const step = (Math.sqrt(change[i]! + 1e-3) / Math.sqrt(square[i]! + 1e-3)) * g;
+          change[i] = 0.8 * change[i]! + (1 - 0.8) * step * step;
+          leaf.p[i]! -= 0.5 * step;
+        });
+      },
+      device,
+    ));
 });
 
 test("misuse is refused by name", () => {
   assert.throws(() => adagrad(0.1, { initial: -1 }), { message: /adagrad: the option initial/ });
+  assert.throws(() => adadelta(1, { epsilon: -1 }), { message: /adadelta: the option epsilon/ });
   assert.throws(() => rmsprop(0.1, { decay: 1 }), { message: /rmsprop: the option decay is at least 0 and below 1/ });
 });

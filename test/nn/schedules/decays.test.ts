@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arange, type Tensor } from "../../../src/index.js";
+import { arange, type Tensor, tensor } from "../../../src/index.js";
 import { schedules } from "../../../src/nn/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 import { assertSchedule } from "./at-steps.js";
@@ -9,6 +9,7 @@ const { constant, linear, exponential, polynomial, inverseSquareRoot, piecewise 
 
 describeOnTensorDevices("schedules that go one way", (device) => {
   test("follow their formulas, and their last values stay", async () => {
+    await assertSchedule(constant(0.5), () => 0.5, device);
     const left = (step: number, steps: number) => 1 - Math.min(1, step / steps);
     await assertSchedule(linear(0.5, 0.1, 10), (step) => 0.1 + 0.4 * left(step, 10), device);
     await assertSchedule(polynomial(0.5, 0.1, 10, { power: 3 }), (step) => 0.1 + 0.4 * left(step, 10) ** 3, device);
@@ -22,8 +23,9 @@ describeOnTensorDevices("schedules that go one way", (device) => {
   });
 });
 
-test("a constant stays a number; whole steps are taken as they are", async () => {
-  assert.equal(constant(0.1)(arange(3)), 0.1);
+test("a constant has a value for each step; whole steps are taken as they are", async () => {
+  assert.deepEqual(await constant(0.5)(arange(3)).array(), [0.5, 0.5, 0.5]);
+  assert.deepEqual(constant(0.5)(tensor(3)).shape, []);
   assert.deepEqual(
     await (linear(1, 0, 4)(arange(0, 5, 1, { dtype: "i32", device: "cpu" }) as Tensor) as Tensor).array(),
     [1, 0.75, 0.5, 0.25, 0],

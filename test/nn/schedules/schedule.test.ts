@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tensor } from "../../../src/index.js";
+import { schedules } from "../../../src/nn/index.js";
 import { asFloat, checkValue, progressOf } from "../../../src/nn/schedules/schedule.js";
 
 test("whole steps become f32, floats stay, and progress ends at 1", async () => {
@@ -16,5 +17,18 @@ test("values are finite numbers", () => {
   });
   assert.throws(() => checkValue("linear", "the factor", 0, 0), {
     message: /^linear: the factor is a finite number above 0, not 0/,
+  });
+});
+
+test("steps may be plain numbers", async () => {
+  const { constant, cosine, linear, piecewise, warmup } = schedules;
+  assert.ok(Math.abs((await cosine(1, 4)(2).item()) - 0.5) < 1e-6);
+  assert.equal(await linear(1, 0, 4)(1).item(), 0.75);
+  assert.equal(await constant(0.5)(7).item(), 0.5);
+  assert.equal(await piecewise(1, { 3: 0.5 })(3).item(), 0.5);
+  assert.equal(await warmup(4, () => 0.5)(2).item(), 0.25);
+  assert.throws(() => cosine(1, 4)("2" as never), {
+    name: "ArgumentError",
+    message: /^A schedule takes a step, a number or a tensor/,
   });
 });
