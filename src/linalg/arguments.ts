@@ -67,7 +67,7 @@ export function equations(operation: string, a: Tensor, b: unknown, isLeft = tru
   if (sides.rank < 2 || sides.shape.at(isLeft ? -2 : -1) !== extent) {
     throw new ShapeError(
       `${name}: matrices of ${formatShape(a.shape)} and right sides of ${formatShape(b.shape)}; ` +
-        `b has ${extent} ${isLeft ? "rows" : "columns"}, or is a vector of ${extent}.`,
+        `b has ${extent} ${isLeft ? "rows" : "columns"}, or is a vector of ${extent}.${remedyForVectors(b, extent, isLeft)}`,
     );
   }
   const { work, result } = workOf(a, b);
@@ -78,6 +78,13 @@ export function equations(operation: string, a: Tensor, b: unknown, isLeft = tru
     b: spread(sides),
     finish: (x) => (isVector ? x.squeeze(isLeft ? -1 : -2) : x).cast(result),
   };
+}
+
+/** What to write for a batch of vectors, [.., extent], which reads as matrices. */
+function remedyForVectors(b: Tensor, extent: number, isLeft: boolean): string {
+  if (b.rank < 2 || b.shape.at(isLeft ? -1 : -2) !== extent) return "";
+  if (!isLeft) return " Turn it: b.mT.";
+  return " A batch of vectors is a batch of matrices of one column: b.expandDims(-1), and squeeze(-1) of the solution.";
 }
 
 /** The conjugate transpose of the last two axes; the transpose of real matrices. */

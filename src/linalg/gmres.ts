@@ -30,7 +30,8 @@ interface Limits {
 
 /**
  * x with A·x = b, where `apply(parameters, v)` is A·v, for any A that has an inverse and b of any shape:
- * `gmres((a, v) => a.matmul(v), a, b)`. Differentiable by the parameters, a tree of tensors, and by b.
+ * `gmres((a, v) => a.matmul(v), a, b)`. Differentiable by the parameters, a tree of tensors, and by b. Where it stops without having
+ * converged, x is as far as it came; `linalg.check(x, { solves: [apply(parameters, x), b] })` throws there.
  */
 export function gmres<P>(
   apply: (parameters: P, v: Tensor) => Tensor,

@@ -21,7 +21,8 @@ export interface ConjugateGradientOptions {
 
 /**
  * x with A·x = b, where `apply(parameters, v)` is A·v, for symmetric (or Hermitian) positive definite A and b of any shape:
- * `cg((a, v) => a.matmul(v), a, b)`. Differentiable by the parameters, a tree of tensors, and by b.
+ * `cg((a, v) => a.matmul(v), a, b)`. Differentiable by the parameters, a tree of tensors, and by b. Where it stops without having
+ * converged, x is as far as it came; `linalg.check(x, { solves: [apply(parameters, x), b] })` throws there.
  */
 export function cg<P>(
   apply: (parameters: P, v: Tensor) => Tensor,

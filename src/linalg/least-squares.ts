@@ -31,7 +31,7 @@ export interface LeastSquares<D extends DType> {
   readonly x: Tensor<D>;
   /** The sums of squares of b - a·x, for each column of b. */
   readonly residuals: Tensor<RealOf<D>>;
-  /** The rank of a. */
+  /** The rank of a; 0 where a has a NaN or an infinity, and x and s are NaN. */
   readonly rank: Tensor<"i32">;
   /** The singular values of a, falling. */
   readonly s: Tensor<RealOf<D>>;

@@ -6,7 +6,7 @@ import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { checkTensor, type FloatOf, type RealOf, type Tensor } from "../tensor/index.js";
+import { checkTensor, type FloatOf, type RealOf, type Tensor, where } from "../tensor/index.js";
 import { checkMatrices, checkSquare } from "./arguments.js";
 import { inv } from "./lu.js";
 import { svdvals } from "./svd.js";
@@ -79,7 +79,9 @@ function normOf(operation: string, given: Tensor, { order = "fro", keepDims = fa
 
 /**
  * The condition number of matrices: the norm times that of the inverse. In the order 2 (unless told) it is the largest singular
- * value over the least, of any shape, and inf where that is 0; -2 is its reciprocal. Other orders take square matrices.
+ * value over the least, of any shape; -2 is its reciprocal. Other orders take square matrices. As in NumPy, what is no number of a
+ * finite matrix is inf: of a zero matrix in every order, of a singular one where the norms are 0 · inf. A matrix with a NaN or an
+ * infinity has NaN.
  */
 export function cond<D extends DType>(
   a: Tensor<D>,
@@ -91,12 +93,18 @@ export function cond<D extends DType>(
   const { order = 2 } = options;
   if (order !== 2 && order !== -2) {
     checkSquare("cond", a);
-    return normOf("cond", a, { order }).mul(normOf("cond", inv(a), { order })) as Tensor<RealOf<FloatOf<D>>>;
+    return infiniteOf(a, normOf("cond", a, { order }).mul(normOf("cond", inv(a), { order })));
   }
   const s = svdvals(a);
   if (s.shape.at(-1) === 0) {
     throw new ShapeError(`linalg.cond: matrices of ${formatShape(a.shape)} have no singular values.`);
   }
   const [first, last] = [s.at("...", 0), s.at("...", -1)];
-  return (order === 2 ? first.div(last) : last.div(first)) as Tensor<RealOf<FloatOf<D>>>;
+  return infiniteOf(a, order === 2 ? first.div(last) : last.div(first));
+}
+
+/** Quotients of norms, with inf for NaN unless the matrix itself is not finite. */
+function infiniteOf<D extends DType>(a: Tensor<D>, found: Tensor): Tensor<RealOf<FloatOf<D>>> {
+  const isSingular = found.isNaN().logicalAnd(a.isFinite().all({ axis: [-2, -1] }));
+  return where(isSingular, Infinity, found).cast(found.dtype) as Tensor<RealOf<FloatOf<D>>>;
 }

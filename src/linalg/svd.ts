@@ -6,6 +6,7 @@ import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { type Key, normal } from "../random/index.js";
+import { checkKey } from "../random/key.js";
 import { computedTogether, type FloatOf, type RealOf, singularFactors, type Tensor } from "../tensor/index.js";
 import { adjointOf, checkMatrices, workDTypes } from "./arguments.js";
 import { qr } from "./qr.js";
@@ -30,7 +31,7 @@ const OPTIONS: OptionKinds<SvdOptions> = { full: "flag" };
 
 /**
  * The singular value decomposition of matrices [.., m, n]. A matrix with a NaN or an infinity has NaN for all. Among equal
- * singular values the derivative of the vectors is taken to be zero, as with `eigh`.
+ * singular values the derivative of the vectors is taken to be zero, as with `eigh`: u·f(s)·vh lacks a part there.
  */
 export function svd<D extends DType>(a: Tensor<D>, options: SvdOptions = {}): SvdFactors<FloatOf<D>> {
   checkCount("linalg.svd", 2, arguments);
@@ -69,7 +70,10 @@ export function shareOf(operation: string, a: Tensor, options: RankOptions): num
   return share;
 }
 
-/** The number of singular values larger than `rtol` times the largest, i32. */
+/**
+ * The number of singular values larger than `rtol` times the largest, i32. It is 0 for a matrix with a NaN or an infinity, whose
+ * singular values are NaN, as in JAX; `linalg.check(svdvals(a))` throws there.
+ */
 export function matrixRank(a: Tensor, options: RankOptions = {}): Tensor<"i32"> {
   checkCount("linalg.matrixRank", 2, arguments);
   checkOptions("linalg.matrixRank", options, RANK);
@@ -129,6 +133,7 @@ export function randomizedSvd<D extends DType>(
 ): SvdFactors<FloatOf<D>> {
   checkCount("linalg.randomizedSvd", 4, arguments);
   checkOptions("linalg.randomizedSvd", options, RANDOMIZED);
+  checkKey(key, "randomizedSvd", "linalg.");
   checkMatrices("randomizedSvd", a);
   const { oversampling = 10, iterations = 2 } = options;
   const [m, n] = a.shape.slice(-2);

@@ -215,6 +215,15 @@ describe("matrices that are hard to decompose", () => {
         [Number.NaN, Number.NaN],
         [3, 2],
       ]);
+      for (const full of [false, true]) {
+        for (const given of [a, a.at("...", ":1"), a.at("...", ":1", ":")]) {
+          for (const part of Object.values(linalg.svd(given, { full })) as Tensor[]) {
+            const [spoiled, fine] = [part.at(0).isNaN().all().itemSync(), part.at(1).isFinite().all().itemSync()];
+            assert.deepEqual([spoiled, fine], [true, true], `${given.shape}, ${full}: ${part.shape}`);
+          }
+        }
+      }
+      assert.deepEqual(linalg.matrixRank(a).arraySync(), [0, 2]);
     }
   });
 });
@@ -290,6 +299,13 @@ describe("what follows from them", () => {
       Infinity,
     );
     assert.throws(() => linalg.cond(given, { order: 1 }), /square/);
+    const singular = [zeros([2, 2]), tensor([[1, 2], [2, 4]]), tensor([[1, 0], [0, 0]])]; // biome-ignore format: one line
+    for (const order of [2, 1, "fro", "nuc"] as const) {
+      for (const a of singular.slice(order === 2 ? 2 : 0)) assert.equal(linalg.cond(a, { order }).itemSync(), Infinity);
+      assert.equal(linalg.cond(zeros([2, 2]), { order }).itemSync(), Infinity);
+      const spoiled = tensor([[1, Number.NaN], [0, 1]]); // biome-ignore format: a matrix
+      assert.equal(linalg.cond(spoiled, { order }).itemSync(), Number.NaN);
+    }
   });
 
   test("pivots make the diagonal of r fall, and show the rank", () => {
@@ -315,6 +331,8 @@ describe("what follows from them", () => {
       assert.ok(length(u.mul(s).matmul(vh).sub(given)) < 1e-12 * length(given));
     }
     assert.throws(() => linalg.randomizedSvd(random.key(1), low, 81), /rank 81.*1 to 80/s);
+    const withoutKey = linalg.randomizedSvd as unknown as (a: Tensor, rank: number) => unknown;
+    assert.throws(() => withoutKey(low, 3), /^ArgumentError: linalg\.randomizedSvd: the first argument is a key/);
   });
 
   test("the upper half is read when it is asked for, and only one half ever", () => {

@@ -115,6 +115,13 @@ describeOnTensorDevices("solve, inv, det, slogdet", (device) => {
     assert.deepEqual([sign.itemSync(), logAbsDet.itemSync()], [0, -Infinity]);
   });
 
+  test("a batch of vectors is told apart from a matrix, with a remedy", () => {
+    assert.throws(() => linalg.solve(normals([3, 2, 2], "f64", 1), normals([3, 2], "f64", 2)), {
+      name: "ShapeError",
+      message: /linalg\.solve: .*\[3, 2, 2\].*\[3, 2\].* A batch of vectors .*b\.expandDims\(-1\)/,
+    });
+  });
+
   test("a vector is one right side, leading axes broadcast, and narrow floats go through f32", () => {
     const a = normals([2, 1, 4, 4], "f64", 7);
     const b = normals([3, 4, 2], "f64", 8);

@@ -170,7 +170,10 @@ const cholesky: InlineRoutine = ({ k, settings }, node, [a], l) => {
       return ops.sub(element(a.load(at(row, column))), element(known));
     };
     each(k, n, (column) => {
-      const diagonal = ops.sqrt(rest(column, column));
+      const pivot = rest(column, column);
+      const isPositive = k.compare("gt", pivot.value, k.constant(type, 0));
+      // A singular matrix has no factor, as in the routine.
+      const diagonal = element(k.select(isPositive, ops.sqrt(pivot).value, k.constant(type, Number.NaN)));
       each(k, n, (row) => {
         k.when(
           less(column, row),

@@ -10,6 +10,8 @@ import type { DType } from "../../../src/core/dtype.js";
 import { GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
 import type { Node } from "../../../src/graph/node.js";
 import { cumulate } from "../../../src/graph/primitives/cumulate.js";
+import { cholesky } from "../../../src/graph/primitives/linalg/triangular.js";
+import { reshape } from "../../../src/graph/primitives/movement/arrangement.js";
 import { runKernel } from "../../support/kernels.js";
 import { make, nowhere } from "../../support/nodes.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
@@ -45,5 +47,17 @@ describeOnTensorDevices("inside a function of a thread", (device) => {
     assert.deepEqual(running("min", false, true), [65535, 3, 3, 1, 1, 1]);
     const sums = values.map((_, i) => values.slice(0, i + 1).reduce((total, x) => total + x) % 65536);
     assert.deepEqual(running("sum"), sums);
+  });
+
+  test("a Cholesky factor is NaN from a pivot of zero on, as the routine's is", () => {
+    const kernel = kernelOf("f32", 4, (x) =>
+      make(reshape, [make(cholesky, [make(reshape, [x], { shape: [2, 2] })])], { shape: [4] }),
+    );
+    const factor = (given: number[]) => [
+      ...runKernel(device, kernel, [Float32Array.from(given), new Float32Array(4)])[1]!,
+    ];
+    assert.deepEqual(factor([4, 2, 2, 2]), [2, 0, 1, 1]);
+    assert.deepEqual(factor([1, 2, 2, 4]), [1, 0, 2, Number.NaN]);
+    assert.deepEqual(factor([0, 0, 0, 1]), [Number.NaN, 0, Number.NaN, Number.NaN]);
   });
 });

@@ -221,7 +221,7 @@ const spaces: Calls = {
   "linalg.cross": () => linalg.cross(tensor([1, 2, 3]), tensor([3, 2, 1])),
   "linalg.multiDot": () => linalg.multiDot([m(), m()]),
   "linalg.cg": () => linalg.cg((a, x) => a.matmul(x), m(), m().at(0), { maxRounds: 2 }),
-  "linalg.check": () => linalg.check(m()),
+  "linalg.check": () => linalg.check(m(), { as: "finite", solves: [m(), m()], tolerance: 0.1 }),
   "linalg.matmul": () => linalg.matmul(m(), m()),
   "linalg.matrixTranspose": () => linalg.matrixTranspose(m()),
   "linalg.outer": () => linalg.outer(v(), v()),

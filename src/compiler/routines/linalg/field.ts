@@ -259,6 +259,13 @@ export class Field {
     return this.ops.sqrt({ dtype: this.type, value: x }).value;
   }
 
+  /** The root of a pivot of Cholesky's; NaN where the pivot is not above zero, so that a singular matrix has no factor, either. */
+  pivotRoot(x: Value): Value {
+    const { k } = this;
+    const isPositive = k.compare("gt", x, k.constant(this.type, 0));
+    return k.select(isPositive, this.sqrtReal(x), k.constant(this.type, Number.NaN));
+  }
+
   divReal(x: Value, y: Value): Value {
     return this.ops.div({ dtype: this.type, value: x }, { dtype: this.type, value: y }).value;
   }

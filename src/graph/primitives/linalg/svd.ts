@@ -49,7 +49,10 @@ const svd: CompositePrimitive = {
       const isTall = m >= n;
       const [u, s, v] = tallSvd(g, isTall ? scaled : g.adjoint(scaled), isFull);
       const values = g.mul(s, g.broadcast(g.reshape(scale, [batch, 1]), s.shape));
-      return isTall ? [u, values, g.adjoint(v)] : [v, values, g.adjoint(u)];
+      // If the scale is NaN, so are the vectors: rotations that end at once would leave an identity.
+      const orNaN = (x: Node) => g.add(x, g.cast(g.broadcast(g.sub(scale, scale), x.shape), x.dtype));
+      const [left, right] = isTall ? [u, v] : [v, u];
+      return [orNaN(left), values, g.adjoint(orNaN(right))];
     });
   },
   bundle: {

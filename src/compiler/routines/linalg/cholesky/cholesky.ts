@@ -51,7 +51,7 @@ function writtenOutKernel(kernel: MatrixKernel, n: number): Kernel {
     Array.from({ length: i + 1 }, (__, j) => f.load(a, kernel.add(first, i * n + j))),
   );
   for (let j = 0; j < n; j++) {
-    const diagonal = f.sqrtReal(l[j][j].re);
+    const diagonal = f.pivotRoot(l[j][j].re);
     l[j][j] = f.real(diagonal);
     for (let i = j + 1; i < n; i++) l[i][j] = f.shrink(l[i][j], diagonal);
     for (let i = j + 1; i < n; i++) {
@@ -85,7 +85,7 @@ function factorKernel(kernel: MatrixKernel, n: number): Kernel {
       });
     });
     k.barrier();
-    const diagonal = f.sqrtReal(f.get(column, j).re);
+    const diagonal = f.pivotRoot(f.get(column, j).re);
     kernel.spread(n, (i) => {
       kernel.when(k.compare("ge", i, j), () => {
         const below = f.shrink(f.get(column, i), diagonal);

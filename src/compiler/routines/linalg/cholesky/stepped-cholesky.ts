@@ -161,11 +161,11 @@ class ColumnPair {
     const second = kernel.add(first, 1);
     this.columns = [first, second];
     const one = k.constant(f.type, 1);
-    const root = f.sqrtReal(given(first, 0).re);
+    const root = f.pivotRoot(given(first, 0).re);
     const inverse = f.divReal(one, root);
     this.below = f.scale(given(second, 0), inverse);
     const rest = k.binary("sub", given(second, 1).re, f.squared(this.below));
-    const other = f.sqrtReal(rest);
+    const other = f.pivotRoot(rest);
     this.roots = [root, other];
     this.inverses = [inverse, f.divReal(one, other)];
   }

@@ -59,6 +59,12 @@ test("a matrix that is not positive has NaN on the diagonal; of no rows there is
     const [found] = decoded(run(indefinite, 2), KINDS.f64, 2, 2);
     assert.deepEqual([found![0]![0]![0], found![1]![0]![0]], [1, 2]);
     assert.ok(Number.isNaN(found![1]![1]![0]));
+    const singular: Matrix = [[[1, 0], [2, 0]], [[2, 0], [4, 0]]]; // biome-ignore format: a matrix
+    const [none] = decoded(run(singular, 2), KINDS.f64, 2, 2);
+    assert.deepEqual(
+      none!.map((row) => row.map(([re]) => re)),
+      [[1, 0], [2, Number.NaN]], // biome-ignore format: a matrix
+    );
     assert.equal(run([], 0).length, 0);
   }
 });

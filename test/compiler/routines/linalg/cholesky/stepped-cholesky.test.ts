@@ -1,4 +1,5 @@
 /** Cholesky factors in steps, interpreted on grids of several sizes: a factor is found again from its product. */
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { steppedCholesky } from "../../../../../src/compiler/routines/linalg/cholesky/stepped-cholesky.js";
 import { interpretRoutine } from "../../../../support/interpreted-routine.js";
@@ -39,3 +40,22 @@ for (const [side, block] of [
     });
   }
 }
+
+test("a pivot of zero, the first of a pair or the second, is NaN, as is all below and behind it", () => {
+  const [n, kind] = [21, KINDS.f64];
+  for (const zero of [0, 3, 18, 19]) {
+    const unit: Matrix = Array.from({ length: n }, (_, i) =>
+      Array.from({ length: n }, (__, j) => [i === j && i !== zero ? 1 : 0, 0]),
+    );
+    const node = routineNode("cholesky", kind, [[1, n, n]]);
+    const plan = steppedCholesky(node, 1, n, { side: 4, block: 16 }, settings);
+    const [bytes] = interpretRoutine(plan, [encoded([unit], kind)], [bytesFor(n * n, kind)]);
+    const expected = unit.map((row, i) => row.map(([re], j) => (j >= zero && i >= j ? Number.NaN : re)));
+    const [found] = decoded(bytes!, kind, n, n);
+    assert.deepEqual(
+      found!.map((row) => row.map(([re]) => re)),
+      expected,
+      `pivot ${zero}`,
+    );
+  }
+});
