@@ -7,7 +7,14 @@ import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { type Key, normal } from "../random/index.js";
 import { checkKey } from "../random/key.js";
-import { computedTogether, type FloatOf, type RealOf, singularFactors, type Tensor } from "../tensor/index.js";
+import {
+  computedTogether,
+  type FloatOf,
+  polarFactors,
+  type RealOf,
+  singularFactors,
+  type Tensor,
+} from "../tensor/index.js";
 import { adjointOf, checkMatrices, workDTypes } from "./arguments.js";
 import { qr } from "./qr.js";
 
@@ -94,17 +101,24 @@ export interface PolarFactors<D extends DType> {
   readonly p: Tensor<D>;
 }
 
-/** The polar decomposition of matrices [.., m, n]: u is the nearest matrix with orthonormal columns (rows, if m < n). */
+/**
+ * The polar decomposition of matrices [.., m, n]: u is the nearest matrix with orthonormal columns (rows, if m < n). Derivatives
+ * exist where the rank is full, also among equal singular values.
+ */
 export function polar<D extends DType>(a: Tensor<D>): PolarFactors<FloatOf<D>> {
   checkCount("linalg.polar", 1, arguments);
   checkMatrices("polar", a);
   const { work, result } = workDTypes(a.dtype);
-  const [u, s, vh] = singularFactors(a.cast(work), false);
-  const scaled = vh.mul(s.expandDims(-1).cast(work));
-  return computedTogether({
-    u: u.matmul(vh).cast(result),
-    p: adjointOf(vh).matmul(scaled).cast(result),
-  }) as PolarFactors<FloatOf<D>>;
+  const [m, n] = a.shape.slice(-2);
+  const [u, p] = m < n ? widePolar(a.cast(work)) : polarFactors(a.cast(work));
+  return computedTogether({ u: u.cast(result), p: p.cast(result) }) as PolarFactors<FloatOf<D>>;
+}
+
+/** aᴴ = w·q gives a = q·wᴴ = wᴴ·(w·q·wᴴ). */
+function widePolar(a: Tensor): [Tensor, Tensor] {
+  const [w, q] = polarFactors(adjointOf(a));
+  const u = adjointOf(w);
+  return [u, w.matmul(q).matmul(u)];
 }
 
 /** Options of the randomised singular value decomposition. */

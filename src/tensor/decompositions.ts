@@ -3,6 +3,7 @@ import { computeTogether, isUnderWay } from "../graph/node.js";
 import { eigNodes, eigvalsNodes } from "../graph/primitives/linalg/eig.js";
 import { eighNodes } from "../graph/primitives/linalg/eigh.js";
 import { leastSquares, pinv } from "../graph/primitives/linalg/pinv.js";
+import { polarNodes } from "../graph/primitives/linalg/polar.js";
 import { qrNodes } from "../graph/primitives/linalg/qr.js";
 import { schurNodes } from "../graph/primitives/linalg/schur.js";
 import { svdNodes } from "../graph/primitives/linalg/svd.js";
@@ -42,6 +43,12 @@ export function schurFactors(a: Tensor): [Tensor, Tensor] {
 export function singularFactors(a: Tensor, isFull: boolean): [Tensor, Tensor, Tensor] {
   const [u, s, v] = svdNodes(g, a.node, isFull);
   return [new Tensor(u), new Tensor(s), new Tensor(v)];
+}
+
+/** U and P of a = U P, for matrices that are not wide. */
+export function polarFactors(a: Tensor): [Tensor, Tensor] {
+  const [u, p] = polarNodes(g, a.node);
+  return [new Tensor(u), new Tensor(p)];
 }
 
 /** Q with so many columns, and R with as many rows. */

@@ -15,6 +15,7 @@ export {
   hermitianEigen,
   leastSquaresSolution,
   orthogonalFactors,
+  polarFactors,
   pseudoInverse,
   schurFactors,
   singularFactors,

@@ -317,6 +317,34 @@ describe("what follows from them", () => {
     assert.ok(sizes[2]! > 0.1 && sizes[3]! < 1e-12);
   });
 
+  test("polar factors have their true derivatives among equal singular values, wide and complex ones, too", () => {
+    const weights = { u: tensor([[1, 2], [3, 4]], { dtype: "f64" }), p: tensor([[5, 1], [-1, 2]], { dtype: "f64" }) }; // biome-ignore format: one line
+    const found = grad((x: Tensor) => {
+      const { u, p } = linalg.polar(x);
+      return u.mul(weights.u).sum().add(p.mul(weights.p).sum());
+    })(eye(2, { dtype: "f64" }));
+    // Of u near the identity, I + (A - Aᵀ) / 2; of p, I + (A + Aᵀ) / 2.
+    const expected = tensor([[5, -0.5], [0.5, 2]], { dtype: "f64" }); // biome-ignore format: a matrix
+    assert.ok(length(found.sub(expected)) < 1e-12);
+    for (const dtype of ["f64", "c128"] as const) {
+      const rows = adjoint(linalg.qr(normals([4, 2], dtype, 5)).q);
+      const along = normals([2, 4], dtype, 6);
+      const w = normals([4, 4], dtype, 7);
+      const loss = (t: Tensor) => {
+        const { u, p } = linalg.polar(rows.add(along.mul(t.cast(dtype))));
+        return p
+          .add(w.matmul(adjoint(u)).matmul(u))
+          .mul(w)
+          .sum()
+          .real();
+      };
+      const at = (t: number) => loss(tensor(t, { dtype: "f64" })).itemSync() as number;
+      const slope = (at(2 ** -14) - at(-(2 ** -14))) * 2 ** 13;
+      const derivative = grad(loss)(tensor(0, { dtype: "f64" })).itemSync() as number;
+      assert.ok(Math.abs(derivative - slope) < 1e-5 * (1 + Math.abs(slope)), `${dtype}: ${derivative}, ${slope}`);
+    }
+  });
+
   test("polar factors: orthonormal columns and a positive semi-definite matrix", () => {
     const { u, p } = linalg.polar(a());
     assert.ok(slant(u, "f64") < MOST);
