@@ -105,11 +105,11 @@ export function keyWords(from: Key, operation: string): [Tensor, Tensor] {
   return [from.at(0), from.at(1)];
 }
 
-export function checkKey(from: Key, operation: string, namespace = "random."): void {
+export function checkKey(from: Key, operation: string, namespace = "random.", what = "the first argument"): void {
   if (from instanceof Tensor && from.dtype === "u32" && from.rank === 1 && from.shape[0] === 2) return;
-  const what = from instanceof Tensor ? `${from.dtype} of shape ${formatShape(from.shape)}` : shown(from);
+  const given = from instanceof Tensor ? `${from.dtype} of shape ${formatShape(from.shape)}` : shown(from);
   throw new ArgumentError(
-    `${namespace}${operation}: the first argument is a key, as random.key(seed) makes, not ${what}.${remedyForKeys(from)}`,
+    `${namespace}${operation}: ${what} is a key, as random.key(seed) makes, not ${given}.${remedyForKeys(from)}`,
   );
 }
 

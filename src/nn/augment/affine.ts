@@ -102,7 +102,7 @@ export function randomAffine(x: Tensor, key: Key, options: RandomAffineOptions):
 }
 
 function drawnAffine(operation: string, x: Tensor, key: Key, options: RandomAffineOptions): Tensor {
-  checkKey(key, operation, "");
+  checkKey(key, operation, "", "the argument key");
   checkSampling(operation, options);
   const images = imagesOf(operation, x, options.channels);
   checkFloats(operation, x);

@@ -81,7 +81,7 @@ export function adjustHue(x: Tensor, share: Factor, options: ColorOptions = {}):
 /** Brightness, contrast, saturation and hue of each image changed at random, in this order: `colorJitter(x, key, { brightness: 0.2 })`. */
 export function colorJitter(x: Tensor, key: Key, options: ColorJitterOptions): Tensor {
   const operation = "colorJitter";
-  checkKey(key, operation, "");
+  checkKey(key, operation, "", "the argument key");
   checkOptions(operation, options, {
     ...COLOR,
     brightness: "number",
@@ -131,7 +131,7 @@ export function randomGrayscale(
   key: Key,
   options: { readonly probability?: number; readonly channels?: Channels } = {},
 ): Tensor {
-  checkKey(key, "randomGrayscale", "");
+  checkKey(key, "randomGrayscale", "", "the argument key");
   checkOptions("randomGrayscale", options, { probability: "number", channels: "text" });
   const { probability = 0.1, ...rest } = options;
   const { count } = imagesOf("randomGrayscale", x, options.channels);
@@ -141,7 +141,7 @@ export function randomGrayscale(
 
 /** Normal noise added to every value; the standard deviation is 0.1 unless told. Any shape. */
 export function gaussianNoise(x: Tensor, key: Key, options: { readonly deviation?: number } = {}): Tensor {
-  checkKey(key, "gaussianNoise", "");
+  checkKey(key, "gaussianNoise", "", "the argument key");
   checkOptions("gaussianNoise", options, { deviation: "number" });
   checkFloats("gaussianNoise", x);
   const noise = normal(key, x.shape, { dtype: workDType(x) }).mul(options.deviation ?? 0.1) as Tensor;

@@ -35,7 +35,7 @@ export function randomCrop(
   size: number | readonly [height: number, width: number],
   options: RandomCropOptions = {},
 ): Tensor {
-  checkKey(key, "randomCrop", "");
+  checkKey(key, "randomCrop", "", "the argument key");
   checkOptions("randomCrop", options, { padding: "number", fill: "text", value: "number", channels: "text" });
   const { padding = 0, fill = "constant", value = 0 } = options;
   checkWhole("randomCrop", "the option padding", padding, 0);
@@ -61,7 +61,7 @@ export function randomCrop(
 
 /** Each image as it is or turned over, by chance: `randomFlip(x, key)`. */
 export function randomFlip(x: Tensor, key: Key, options: RandomFlipOptions = {}): Tensor {
-  checkKey(key, "randomFlip", "");
+  checkKey(key, "randomFlip", "", "the argument key");
   checkOptions("randomFlip", options, { direction: "text", probability: "number", channels: "text" });
   const { direction = "horizontal" } = options;
   if (direction !== "horizontal" && direction !== "vertical") {

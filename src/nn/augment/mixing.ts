@@ -45,7 +45,7 @@ export interface Mixed {
 /** A box of each image erased, with a probability: `randomErasing(x, key)`. */
 export function randomErasing(x: Tensor, key: Key, options: RandomErasingOptions = {}): Tensor {
   const operation = "randomErasing";
-  checkKey(key, operation, "");
+  checkKey(key, operation, "", "the argument key");
   checkOptions(operation, options, {
     probability: "number",
     area: "list",
@@ -137,7 +137,7 @@ export function cutmix(x: Tensor, y: Tensor, key: Key, options: MixOptions = {})
 function checkMix(operation: string, x: Tensor, y: Tensor, key: Key, options: MixOptions): void {
   checkTensor(operation, "the images", x);
   checkTensor(operation, "the labels", y);
-  checkKey(key, operation, "");
+  checkKey(key, operation, "", "the argument key");
   checkOptions(operation, options, { alpha: "number", classes: "number", channels: "text" });
   if (x.rank > 0 && y.rank > 0 && x.shape[0] === y.shape[0]) return;
   throw new ShapeError(

@@ -16,6 +16,7 @@ import { checkPolicy, PLAIN_POLICY, type Policy, toDType } from "./policy.js";
 import { type Inherited, type ModelRun, Scope, type Watcher } from "./scope.js";
 import { checkIndependent, SMALL, WIDE } from "./unknown-extents.js";
 import { emptyTree, finished, pathText, type Variables, type VariableTree } from "./variables.js";
+import { wrongInput } from "./wrong-input.js";
 
 /** Options of `apply`. */
 export interface ApplyOptions {
@@ -206,7 +207,8 @@ export class Layer<In = Tensor, Out = Tensor> {
       isFrozen: isFrozen ?? scope.inherited.isFrozen,
     };
     const own = new Scope(scope.run, scope.path, this.kind, inherited);
-    return located(own, input, () => {
+    const isOwn = "function" in this.options || Object.keys(this.parts).length > 0;
+    return located(own, input, isOwn, () => {
       const converted = converting(input, inherited.policy.compute);
       let output: unknown = this.definition.run(own, converted);
       if (policy.output) output = converting(output, policy.output);
@@ -346,16 +348,13 @@ function realized<T extends VariableTree>(tree: T): T {
 
 const seen = new WeakSet<Error>();
 
-/** Errors of operations say in which layer they came up. JavaScript's own, of an input without tensors, say so. */
-function located<T>(scope: Scope, input: unknown, run: () => T): T {
+/** Errors of operations say in which layer they came up. `isOwn`: the layer runs a function of the user's own. */
+function located<T>(scope: Scope, input: unknown, isOwn: boolean, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    if (error instanceof TypeError && !hasTensor(input)) {
-      const wrong = new ArgumentError(
-        `${scope.label}: takes tensors, not ${shown(input)}; make one with tensor([[…]]).`,
-        { cause: error },
-      );
+    const wrong = error instanceof TypeError ? wrongInput(scope.label, input, isOwn, error) : null;
+    if (wrong) {
       seen.add(wrong);
       throw wrong;
     }
@@ -370,15 +369,6 @@ function located<T>(scope: Scope, input: unknown, run: () => T): T {
     throw error;
   }
 }
-
-/** Whether there is a tensor in a value or a few levels below it. */
-const hasTensor = (value: unknown, depth = 4): boolean =>
-  isTensor(value) ||
-  (typeof value === "object" &&
-    value !== null &&
-    depth > 0 &&
-    !ArrayBuffer.isView(value) &&
-    Object.values(value).some((each) => hasTensor(each, depth - 1)));
 
 function noPart(path: string, name: string, found: AnyLayer): ArgumentError {
   const names = Object.keys(found.parts);

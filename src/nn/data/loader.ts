@@ -71,6 +71,8 @@ export interface LoaderOptions {
 export interface Loader<B> extends Batches<B>, AsyncIterable<B> {
   /** The number of examples; null where only the end tells. */
   readonly count: number | null;
+  /** The number of examples and batches, in a line. */
+  toString(): string;
 }
 
 const OPTIONS: OptionKinds<LoaderOptions & { readonly map?: unknown }> = {
@@ -125,10 +127,15 @@ function anyLoader(source: unknown, options: LoaderOptions & { readonly map?: Ma
       },
     };
   };
+  const batchesPerEpoch =
+    count === null ? null : dropLast ? Math.floor(count / batchSize) : Math.ceil(count / batchSize);
+  const text = `loader(${count ?? "any number of"} examples in ${batchesPerEpoch === null ? "" : `${batchesPerEpoch} `}batches of ${batchSize}${options.shuffle ? ", shuffled" : ""})`;
   return {
     count,
-    batchesPerEpoch: count === null ? null : dropLast ? Math.floor(count / batchSize) : Math.ceil(count / batchSize),
+    batchesPerEpoch,
     epoch,
+    toString: () => text,
+    [Symbol.for("nodejs.util.inspect.custom")]: () => text,
     async *[Symbol.asyncIterator]() {
       for (let index = 0; index < epochs; index++) yield* epoch(index);
     },
@@ -145,7 +152,7 @@ function checkLoader(options: LoaderOptions & { readonly map?: Map }): void {
   }
   if (options.prefetch !== undefined) checkWhole("loader", "the option prefetch", options.prefetch, 0);
   for (const name of ["shuffle", "key"] as const) {
-    if (options[name] !== undefined) checkKey(options[name], "loader", "");
+    if (options[name] !== undefined) checkKey(options[name], "loader", "", `the option ${name}`);
   }
   if (options.dropLast && options.padLast) {
     throw new ArgumentError("loader: dropLast and padLast exclude each other; the last batch is left out, or filled.");

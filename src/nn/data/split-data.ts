@@ -39,7 +39,7 @@ export async function splitData<const S>(source: S, options: SplitDataOptions): 
       `${operation}: shares of ${shown(validation)} and ${shown(test)}; each is from 0 to 1, and so is their sum.`,
     );
   }
-  if (key !== undefined) checkKey(key, operation, "");
+  if (key !== undefined) checkKey(key, operation, "", "the option key");
   const rows = rowsOf(source, operation);
   if (!rows) {
     throw new ArgumentError(

@@ -33,7 +33,7 @@ export async function saveModel<In, Out>(
   checkString("saveModel", "the path", path);
   checkOptions("saveModel", options, { metadata: "any" });
   if (!(model instanceof Layer)) throw new ArgumentError(`saveModel: takes a model, not ${shown(model)}.`);
-  if (!isPlainObject(variables) || !isPlainObject(variables.params)) {
+  if (typeof variables !== "object" || variables === null || !isPlainObject(variables.params)) {
     throw new ArgumentError(
       `saveModel: takes the variables that init gave, { params, state }, not ${shown(variables)}.`,
     );

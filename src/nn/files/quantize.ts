@@ -67,8 +67,8 @@ export function quantized<In, Out>(
     ...(symmetric === undefined ? {} : { symmetric }),
   };
   const [isIncluded, isExcluded] = [
-    chosen("include", options.include, true),
-    chosen("exclude", options.exclude, false),
+    chosen(model, "include", options.include, true),
+    chosen(model, "exclude", options.exclude, false),
   ];
   return rewritten(model, variables, (layer, path) => {
     if (!isIncluded(path) || isExcluded(path)) return null;
@@ -91,17 +91,23 @@ export function dequantized<In, Out>(
 
 function checkVariables(operation: string, model: unknown, variables: { readonly params: VariableTree }): void {
   if (!(model instanceof Layer)) throw new ArgumentError(`${operation}: takes a model, not ${shown(model)}.`);
-  if (isPlainObject(variables) && isPlainObject(variables.params)) return;
+  if (typeof variables === "object" && variables !== null && isPlainObject(variables.params)) return;
   throw new ArgumentError(
     `${operation}: takes the variables of the model, { params, state }, not ${shown(variables)}.`,
   );
 }
 
-function chosen(name: string, by: QuantizeModelOptions["include"], otherwise: boolean): (path: string) => boolean {
+function chosen<In, Out>(
+  model: Layer<In, Out>,
+  name: string,
+  by: QuantizeModelOptions["include"],
+  otherwise: boolean,
+): (path: string) => boolean {
   if (by === undefined) return () => otherwise;
   if (typeof by === "function") return by;
   if (!Array.isArray(by))
     throw new ArgumentError(`quantized: the option ${name} is a function of the path, or a list of paths.`);
+  for (const path of by) if (path !== "") model.at(path);
   return (path) => by.some((each) => path === each || path.startsWith(`${each}.`));
 }
 

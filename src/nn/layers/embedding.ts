@@ -40,7 +40,8 @@ export function attend(params: VariableTree, x: Tensor): Tensor {
   const table = typeof params === "object" && params !== null ? params.weights : undefined;
   if (!isTensor(table) || table.rank !== 2) {
     throw new ArgumentError(
-      "attend: takes the parameters of an embedding, { weights }, as in attend(tokens.params, h).",
+      "attend: takes the parameters of an embedding, { weights }, as in attend(tokens.params, h). In a block compute h " +
+        "in a line before: a part has no parameters until init has called it.",
     );
   }
   if (!isTensor(x)) throw new ArgumentError("attend: takes a tensor of features, as in attend(tokens.params, h).");

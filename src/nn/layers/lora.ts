@@ -24,14 +24,14 @@ export interface LoraOptions {
 }
 
 /** A dense layer that is kept, plus a trained product of rank `rank`: `lora(dense(512), { rank: 8, alpha: 16 })`. */
-export function lora(inner: Layer, options: LoraOptions): Layer {
+export function lora(inner: AnyLayer, options: LoraOptions): Layer {
   if (!(inner instanceof Layer) || (inner.kind !== "dense" && inner.kind !== "quantizedDense")) {
     const given = inner instanceof Layer ? `the layer ${inner.kind}` : shown(inner);
     throw new ArgumentError(`lora: takes a dense layer, as in lora(dense(512), { rank: 8 }), not ${given}.`);
   }
   checkOptions("lora", options, { rank: "number", alpha: "number", weights: "function" });
   checkWhole("lora", "the rank", options.rank, 1);
-  return new Layer(definitionOf({ base: inner as unknown as AnyLayer }, options));
+  return new Layer(definitionOf({ base: inner }, options));
 }
 
 const shareOf = ({ rank, alpha = rank }: LoraOptions): number => alpha / rank;

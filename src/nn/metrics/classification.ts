@@ -1,7 +1,8 @@
 /** The share of predictions that are right: accuracy of classes and of binary labels, and the right class among the k best. */
 import { checkOptions, checkWhole } from "../../core/arguments.js";
 import { isFloat } from "../../core/dtype.js";
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { formatShape } from "../../core/shape.js";
 import { asFloat, type Tensor } from "../../tensor/index.js";
 import { checkNotEmpty, classLabels, decisions, ranksOfLabels } from "./labels.js";
 
@@ -52,6 +53,12 @@ export const metricDType = ({ dtype }: Tensor): "f32" | "f64" => (dtype === "f64
 
 function shareAmong(operation: string, predictions: Tensor, targets: Tensor, k: number): Tensor {
   const labels = classLabels(operation, predictions, targets);
+  if (predictions.shape.at(-1) === 1) {
+    throw new ShapeError(
+      `${operation}: predictions ${formatShape(predictions.shape)} have one class, which is always the best; ` +
+        "for yes or no take binaryAccuracy.",
+    );
+  }
   checkNotEmpty(operation, predictions);
   const scores = isFloat(predictions.dtype) ? predictions : asFloat(operation, predictions);
   return ranksOfLabels(scores, labels).less(k).cast(metricDType(scores)).mean();

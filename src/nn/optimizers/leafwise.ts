@@ -13,6 +13,7 @@ import {
   type Optimizer,
   type OptimizerState,
   partOf,
+  printedAs,
   scalarDType,
   scalarIn,
   wideDType,
@@ -77,7 +78,8 @@ export function leafwise<N extends string, C>(operation: string, definition: Lea
   if (definition.rate !== NO_RATE) checkRate(operation, rate, hasFactor);
   const isCounting = definition.isCounting === true || typeof rate === "function";
   const names = Object.keys(slots) as N[];
-  return {
+  const shownRate = typeof rate === "number" ? String(rate) : typeof rate === "function" ? "a schedule" : "a tensor";
+  return printedAs(`${operation}(${shownRate})`, {
     init(params) {
       const flat = flatParams(operation, params);
       const kept = names.map((name) => [name, unflatten(flat.structure, flat.leaves.map(slots[name]))]);
@@ -108,7 +110,7 @@ export function leafwise<N extends string, C>(operation: string, definition: Lea
       ]);
       return [back(updates) as P, { ...(whole ? { count: whole } : {}), ...single, ...Object.fromEntries(after) }];
     },
-  };
+  });
 }
 
 /** Scalars of f64 beside parameters of f32 do not widen what is kept. */

@@ -28,10 +28,17 @@ export interface Optimizer {
   update<P>(gradients: P, state: OptimizerState, params: P, extras?: UpdateExtras): [updates: P, state: OptimizerState];
 }
 
+/** An optimiser that prints as this text, and is otherwise as it was. */
+export function printedAs<O extends Optimizer>(text: string, optimizer: O): O {
+  const show = { value: () => text, enumerable: false };
+  return Object.defineProperties(optimizer, { toString: show, [Symbol.for("nodejs.util.inspect.custom")]: show });
+}
+
 /** Transforms one after the other: `chain(clipByGlobalNorm(1), adamw(1e-3))`. The state has theirs as "0", "1" … */
 export function chain(...transforms: readonly Optimizer[]): Optimizer {
   for (const each of transforms) checkOptimizer("chain", each);
-  return {
+  const names = transforms.map((each) => (Object.hasOwn(each, "toString") ? String(each) : "a transform"));
+  return printedAs(`chain(${names.join(", ")})`, {
     init: (params) => Object.fromEntries(transforms.map((each, i) => [String(i), each.init(params)])),
     update(gradients, state, params, extras) {
       let updates = gradients;
@@ -42,7 +49,7 @@ export function chain(...transforms: readonly Optimizer[]): Optimizer {
       });
       return [updates, Object.fromEntries(next)];
     },
-  };
+  });
 }
 
 /** The parameters with their updates added, in the dtypes of the parameters. */

@@ -14,8 +14,8 @@ export type MetricFunction = (predictions: never, targets: never) => Tensor;
 /** One metric. */
 export type OneMetric = MetricName | readonly [name: MetricName, options: object] | MetricFunction;
 
-/** Metrics to report: `["accuracy"]`, or by names of the user's own, `{ top5: ["topKAccuracy", { k: 5 }] }`. */
-export type MetricChoice = readonly MetricName[] | Readonly<Record<string, OneMetric>>;
+/** Metrics to report: `["accuracy", ["topKAccuracy", { k: 5 }]]`, or by names of the user's own, `{ top5: ["topKAccuracy", { k: 5 }] }`. */
+export type MetricChoice = readonly Exclude<OneMetric, MetricFunction>[] | Readonly<Record<string, OneMetric>>;
 
 /** Predictions and targets to the metrics of a batch. */
 export type MetricsOf = (predictions: unknown, targets: unknown) => Record<string, Tensor>;
@@ -48,7 +48,7 @@ export function metricsOf(operation: string, choice: MetricChoice = []): Metrics
     );
   }
   const entries: [string, OneMetric][] = Array.isArray(choice)
-    ? choice.map((name: MetricName) => [name, name])
+    ? choice.map((each: OneMetric) => [(Array.isArray(each) ? each[0] : each) as string, each])
     : Object.entries(choice);
   const functions = entries.map(([name, each]) => [name, oneMetric(operation, name, each)] as const);
   return (predictions, targets) =>
@@ -62,7 +62,10 @@ export function metricsOf(operation: string, choice: MetricChoice = []): Metrics
 
 function oneMetric(operation: string, name: string, choice: OneMetric): MetricFunction {
   if (typeof name !== "string" || TAKEN.includes(name) || name.includes(".")) {
-    throw new ArgumentError(`${operation}: no metric can be called ${shown(name)}; ${TAKEN} and dots are taken.`);
+    throw new ArgumentError(
+      `${operation}: no metric can be called ${shown(name)}; ${TAKEN} and dots are taken. ` +
+        "Functions come by name, as in { mine: (predictions, targets) => … }.",
+    );
   }
   if (typeof choice === "function") return choice;
   const [known, options] = Array.isArray(choice) ? choice : [choice, undefined];

@@ -133,6 +133,11 @@ function firstCarry<In>(
   const { params, state } = variables
     ? { params: held(variables.params), state: held(variables.state ?? {}) }
     : model.init(key, batch.x as InputSpec);
+  if (leaves(params).length === 0) {
+    throw new ArgumentError(
+      `train: the model, ${model.kind}, has no parameters to train; give variables of this model.`,
+    );
+  }
   const optimizer = optimizerFor(params).init(params);
   if (optimizerState !== undefined) return { params, state, optimizer: givenState(optimizer, optimizerState) };
   for (const leaf of leaves(optimizer)) leaf.realize();

@@ -128,7 +128,7 @@ export function keyFor({ seed, key }: Pick<LoopOptions<never, never>, "seed" | "
   }
   const on = device === null ? {} : { device };
   if (key === undefined) return keyOf(seed ?? 0, on);
-  checkKey(key, "train: the option key", "");
+  checkKey(key, "train", "", "the option key");
   return device === null ? key : (key.to(device) as Key);
 }
 

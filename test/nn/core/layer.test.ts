@@ -208,6 +208,13 @@ describe("misuse is refused, by the layer's path", () => {
     ] as const) {
       assert.throws(() => model.apply(params, wrong as never), { name: "ArgumentError", message: text });
     }
+    const x = tensor([[1, 2, 3, 4]], { device: "cpu" });
+    assert.throws(() => model.apply(params, { x, mask: x } as never), {
+      name: "ArgumentError",
+      message: /dense "a": cannot compute with \{ x, mask \}.*hand it that one/,
+    });
+    const bug = sequential({ f: (both: { x: Tensor }) => (both as never as { y: { z: Tensor } }).y.z });
+    assert.throws(() => bug.apply({}, { x } as never), TypeError);
     const silent = sequential({ a: dense(3), f: () => undefined, b: dense(2) });
     assert.throws(() => silent.init(key, [null, 4]), { name: "ArgumentError", message: /f "f" gave undefined/ });
     const empty = sequential({ body: block({ a: dense(3) }, () => undefined) });

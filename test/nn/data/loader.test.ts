@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { inspect } from "node:util";
 import { arange, random, type Tensor, tensor } from "../../../src/index.js";
 import { type Batches, type LoaderOptions, loader } from "../../../src/nn/index.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
@@ -213,4 +214,18 @@ describe("loader refuses", () => {
   for (const [title, run, message] of cases) {
     test(title, async () => assert.rejects(async () => run(), message));
   }
+});
+
+test("a loader prints its examples and batches", () => {
+  const x = tensor([1, 2, 3, 4, 5], { device: "cpu" });
+  assert.equal(String(loader({ x }, { batchSize: 2 })), "loader(5 examples in 3 batches of 2)");
+  const shuffle = random.key(0, { device: "cpu" });
+  assert.equal(inspect(loader([1, 2], { batchSize: 1, shuffle })), "loader(2 examples in 2 batches of 1, shuffled)");
+});
+
+test("an order that is no key is refused by the option's name", () => {
+  assert.throws(() => loader([1, 2], { batchSize: 1, shuffle: true as never }), {
+    name: "ArgumentError",
+    message: /loader: the option shuffle is a key, as random\.key\(seed\) makes, not true/,
+  });
 });

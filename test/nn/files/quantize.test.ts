@@ -194,7 +194,7 @@ describeOnTensorDevices("quantized", (device) => {
 test("train tunes a LoRA around narrow weights, which stay", async () => {
   const { model, params, x, y } = trained("cpu", 2);
   const small = nn.quantized(model, { params }, { bits: 4, group: 16 });
-  const tuned = small.model.replace("dense1", (layer) => nn.lora(layer as never, { rank: 2 }) as never);
+  const tuned = small.model.replace("dense1", (layer) => nn.lora(layer, { rank: 2 }));
   const fresh = tuned.init(random.key(3, { device: "cpu" }), x);
   const start = nn.mergeTrees(fresh.params, {
     ...small.params,
@@ -217,6 +217,13 @@ test("train tunes a LoRA around narrow weights, which stay", async () => {
   const narrow = (of: nn.VariableTree) =>
     numbersOf(((of.dense1 as nn.VariableTree).base as Record<string, Tensor>).weights!.cast("i32") as Tensor);
   assert.deepEqual(narrow(result.state), narrow(state));
+  // What train gives is variables, too.
+  const wide = nn.dequantized(tuned, result);
+  assert.equal(wide.model.at("dense1.base").kind, "dense");
+  const path = join(newFolder(), "tuned.safetensors");
+  await nn.saveModel(path, tuned, result);
+  const loaded = await nn.loadModel(path, { device: "cpu" });
+  assert.deepEqual(narrow(loaded.state), narrow(result.state));
 });
 
 test("a quantised transformer generates with a cache beside its narrow weights", () => {
@@ -283,6 +290,7 @@ describe("quantized refuses", () => {
     ["parameters alone", () => nn.quantized(model, variables.params as never, { bits: 8 }), /takes the variables of the model, \{ params, state \}/],
     ["parameters of another model", () => nn.quantized(nn.sequential(model), variables, { bits: 8 }), /no weights for "dense0"/],
     ["paths that are a text", () => nn.quantized(model, variables, { bits: 8, include: "dense0" as never }), /the option include is a function of the path, or a list/],
+    ["a path at no layer", () => nn.quantized(nn.sequential(model), { params: { dense0: variables.params } }, { bits: 8, exclude: ["zz"] }), /No layer "zz".*its parts are dense0/],
     ["no model", () => nn.quantized({} as never, variables, { bits: 8 }), /takes a model/],
     ["a state that is missing", () => { const small = nn.quantized(model, variables, { bits: 8 }); return small.model.apply(small.params, random.normal(key, [1, 4])); }, /no state "weights".*Give the state/],
     ["weights of another width", () => { const small = nn.quantized(model, variables, { bits: 8 }); return nn.quantizedDense(3, { bits: 4 }).apply(small.params, random.normal(key, [1, 4]), small); }, /its weights are i8, but 4 bits are i4/],

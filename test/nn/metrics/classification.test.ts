@@ -54,3 +54,10 @@ test("shapes that do not fit and empty batches are refused", () => {
   assert.throws(() => topKAccuracy(p, labels([1]), { k: 0 }), { name: "ArgumentError", message: /from 1 on/ });
   assert.throws(() => binaryAccuracy(p, labels([1])), { name: "ShapeError", message: /^binaryAccuracy/ });
 });
+
+test("accuracy of one class, which is always right, is refused with the metric that was meant", () => {
+  const [p, y] = [tensor([[0.9], [0.1]], { device: "cpu" }), tensor([[0], [1]], { device: "cpu" })];
+  const wrong = { name: "ShapeError", message: /predictions \[2, 1\] have one class.*binaryAccuracy/ };
+  assert.throws(() => metrics.accuracy(p, y), wrong);
+  assert.throws(() => metrics.topKAccuracy(p, y), wrong);
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import { jit, type Tensor, tensor, tree } from "../../../src/index.js";
 import { optimizers } from "../../../src/nn/index.js";
 import { loss, type Params, paramsOn } from "./trajectories.js";
@@ -91,4 +92,11 @@ test("an update without parameters says that it needs them", () => {
     name: "ArgumentError",
     message: /^adamw: the parameters are undefined; write .*update\(gradients, state, params\)/,
   });
+});
+
+test("optimisers print as they were made", () => {
+  const chained = chain(clipByGlobalNorm(1), sgd(0.1));
+  assert.equal(String(adam(1e-3)), "adam(0.001)");
+  assert.equal(inspect(chained), "chain(a transform, sgd(0.1))");
+  assert.deepEqual(Object.keys(adam()), ["init", "update"]);
 });

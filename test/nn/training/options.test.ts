@@ -41,7 +41,7 @@ const AT_ONCE: readonly (readonly [object, RegExp])[] = [
   [{ rematerialize: "a" }, /rematerialize is true or paths of layers/],
   [{ rematerialize: ["head"] }, /No layer "head"/],
   [{ seed: 1, key: random.key(1, { device: "cpu" }) }, /seed and key say the same/],
-  [{ key: 5 }, /a key, as random\.key\(seed\) makes, not 5/],
+  [{ key: 5 }, /train: the option key is a key, as random\.key\(seed\) makes, not 5/],
   [{ resume: true }, /resume needs the option checkpoint/],
   [{ checkpointSeconds: 5 }, /checkpointSeconds says how often, and checkpoint not where/],
   [{ checkpoint: "/nowhere/run" }, /train: checkpoint cannot be written to \/nowhere\/run/],
@@ -65,6 +65,12 @@ const rejected = (options: object, Class: typeof ArgumentError | typeof ShapeErr
       return true;
     },
   );
+
+test("a model without parameters is named", async () => {
+  const { loss, optimizer, data } = good();
+  const empty = train(sequential(dropout(0.5)), { loss, optimizer, data, epochs: 1 });
+  await assert.rejects(async () => void (await empty), /train: the model, sequential, has no parameters to train/);
+});
 
 test("data of another form, shape or length are named when they come", async () => {
   const batches = (...all: object[]) => ({
@@ -90,4 +96,17 @@ test("data of another form, shape or length are named when they come", async () 
   );
   await rejected({ earlyStop: { monitor: "los" } }, ArgumentError, /no metric "los"; there are loss/);
   await rejected({ loss: (p: Tensor) => p }, ArgumentError, /the loss is one number, not a tensor of shape \[8, 1\]/);
+});
+
+test("metrics of a list may have options", async () => {
+  const x = random.normal(random.key(1), [8, 3]);
+  const trained = await train(sequential(dense(3)), {
+    data: { x, y: x.argmax({ axis: 1 }) },
+    loss: ["categoricalCrossEntropy", { fromLogits: true }],
+    metrics: ["accuracy", ["topKAccuracy", { k: 3 }]],
+    optimizer: optimizers.sgd(0.1),
+    epochs: 1,
+  });
+  assert.equal(trained.metrics.topKAccuracy, 1);
+  assert.throws(() => train(model, { ...good(), metrics: [() => tensor(1)] } as never), /Functions come by name/);
 });
