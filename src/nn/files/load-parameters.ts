@@ -76,8 +76,10 @@ const isVariables = (tree: VariableTree | Variables): tree is Variables =>
 
 /** All places by path, those of the state after "state.". */
 function targetsOf(into: VariableTree | Variables, operation: string): Map<string, Target> {
-  if (!isPlainObject(into) || isTensor(into)) {
-    throw new ArgumentError(`${operation}: takes the parameters that init gave, not ${shown(into)}.`);
+  // What train gave is no plain object, but has both trees.
+  const isTree = typeof into === "object" && into !== null && !isTensor(into);
+  if (!isTree || !(isPlainObject(into) || isVariables(into))) {
+    throw new ArgumentError(`${operation}: takes the parameters that init or train gave, not ${shown(into)}.`);
   }
   const targets = new Map<string, Target>();
   const walk = (tree: VariableTree, prefix: string, isState: boolean): void => {
@@ -131,12 +133,20 @@ class Loading {
   async take(file: TreeFile): Promise<void> {
     // In a model's file the parameters lie under "params", the state beside them.
     const isModel = isPlainObject(file.metadata) && typeof file.metadata.model === "number";
+    // In a checkpoint of train both lie under "carry", and what else the training keeps beside them.
+    const isCheckpoint = !isModel && isCheckpointOf(file);
     const hasState = [...this.targets.values()].some(({ isState }) => isState);
     for (const stored of file.names) {
-      const name = isModel ? stored.replace(/^params\./, "") : stored;
+      const inModel = isCheckpoint ? stored.replace(/^carry\.(?=params\.|state\.)/, "") : stored;
+      if ((isCheckpoint && inModel === stored) || (isModel && stored.startsWith("extra."))) {
+        this.ignored.push(stored);
+        continue;
+      }
+      const name = isModel || isCheckpoint ? inModel.replace(/^params\./, "") : stored;
       const destination = this.destinationOf(name);
       const target = destination && this.targetOf(destination.path);
-      if (!destination || (isModel && !target && !hasState && name.startsWith("state."))) this.ignored.push(name);
+      if (!destination || ((isModel || isCheckpoint) && !target && !hasState && name.startsWith("state.")))
+        this.ignored.push(name);
       else if (target) await this.put(file, stored, name, target, destination.convert);
       else this.unexpected.push(name);
     }
@@ -194,6 +204,12 @@ class Loading {
     );
   }
 }
+
+/** Whether a file is a checkpoint of `train`: its parameters are known by their names. */
+const isCheckpointOf = ({ metadata, names }: TreeFile): boolean =>
+  isPlainObject(metadata) &&
+  metadata.kind === "pumice training" &&
+  names.some((name) => name.startsWith("carry.params."));
 
 /** Floats of any width become each other; anything else must be of one dtype. */
 function fits(found: Pick<Tensor, "dtype" | "shape">, wanted: Tensor): boolean {

@@ -7,6 +7,7 @@ import { type AnyLayer, Layer } from "../core/layer.js";
 import type { Variables, VariableTree } from "../core/variables.js";
 import { describeModel, rebuildModel } from "./architecture.js";
 import { isPlainObject, type Json } from "./json.js";
+import { checkFits, type GivenVariables, variablesGiven } from "./model-variables.js";
 import { openTree, wholeTree, writeTree } from "./tree-file.js";
 import type { TensorTree } from "./tree-form.js";
 
@@ -18,30 +19,34 @@ export interface LoadedModel<In = Tensor, Out = Tensor> extends Variables {
   readonly model: Layer<In, Out>;
   /** What `saveModel` was given beside the model. */
   readonly metadata: Json | undefined;
+  /** The tree that `saveModel` was given beside the model, such as an optimiser's state. */
+  readonly extra: TensorTree | undefined;
 }
 
 /**
  * Writes a model and its variables: `await saveModel("model.safetensors", model, { params, state })`. `metadata`, a value of JSON, comes
- * along. Functions of the user's own need names (`registerFunction`, `registerLayer`).
+ * along, and so does `extra`, a tree of tensors such as an optimiser's state. Functions of the user's own need names (`registerFunction`, `registerLayer`).
  */
 export async function saveModel<In, Out>(
   path: string,
   model: Layer<In, Out>,
-  variables: { readonly params: VariableTree; readonly state?: VariableTree },
-  options: { readonly metadata?: Json } = {},
+  variables: GivenVariables,
+  options: { readonly metadata?: Json; readonly extra?: TensorTree } = {},
 ): Promise<void> {
   checkString("saveModel", "the path", path);
-  checkOptions("saveModel", options, { metadata: "any" });
+  checkOptions("saveModel", options, { metadata: "any", extra: "any" });
   if (!(model instanceof Layer)) throw new ArgumentError(`saveModel: takes a model, not ${shown(model)}.`);
-  if (typeof variables !== "object" || variables === null || !isPlainObject(variables.params)) {
-    throw new ArgumentError(
-      `saveModel: takes the variables that init gave, { params, state }, not ${shown(variables)}.`,
-    );
-  }
-  const { params, state = {} } = variables;
+  const { params, state } = variablesGiven("saveModel", variables);
   const architecture = describeModel(model as unknown as AnyLayer, "saveModel");
-  const beside = { model: VERSION, architecture, ...options };
-  await writeTree(path, { params, state } as TensorTree, beside, "saveModel");
+  checkFits(
+    model as unknown as AnyLayer,
+    { params, state },
+    (message) => new ArgumentError(`saveModel: ${message}; give the variables of this model.`),
+  );
+  const { metadata, extra } = options;
+  const beside = { model: VERSION, architecture, ...(metadata !== undefined && { metadata }) };
+  const tree = { params, state, ...(extra !== undefined && { extra }) };
+  await writeTree(path, tree as TensorTree, beside, "saveModel");
 }
 
 /** The model in a file, with its parameters and state: `const { model, params } = await loadModel("model.safetensors")`. */
@@ -68,13 +73,14 @@ export async function loadModel<In = Tensor, Out = Tensor>(
   }
   const model = rebuildModel(architecture, what) as unknown as Layer<In, Out>;
   const tree = await wholeTree(file, options.device);
-  const { params, state } = (isPlainObject(tree) ? tree : {}) as Record<string, unknown>;
-  return {
-    model,
-    params: variableTree(params, "params", what),
-    state: variableTree(state, "state", what),
-    metadata: own,
-  };
+  const { params, state, extra } = (isPlainObject(tree) ? tree : {}) as Record<string, unknown>;
+  const variables = { params: variableTree(params, "params", what), state: variableTree(state, "state", what) };
+  checkFits(
+    model as unknown as AnyLayer,
+    variables,
+    (message) => new FormatError(`${what}: ${message}: the file's architecture and its tensors do not fit each other.`),
+  );
+  return { model, ...variables, metadata: own, extra: extra as TensorTree | undefined };
 }
 
 function variableTree(tree: unknown, path: string, what: string): VariableTree {

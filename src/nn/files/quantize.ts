@@ -18,7 +18,7 @@ import {
   quantizedEmbedding,
   wideWeights,
 } from "../layers/quantized.js";
-import { isPlainObject } from "./json.js";
+import { type GivenVariables, variablesGiven } from "./model-variables.js";
 
 /** Options of `quantized`. */
 export interface QuantizeModelOptions extends NarrowOptions {
@@ -47,10 +47,11 @@ const COMPUTING = ["weightNorm", "spectralNorm"];
  */
 export function quantized<In, Out>(
   model: Layer<In, Out>,
-  variables: { readonly params: VariableTree; readonly state?: VariableTree },
+  variables: GivenVariables,
   options: QuantizeModelOptions,
 ): QuantizedModel<In, Out> {
-  checkVariables("quantized", model, variables);
+  checkModel("quantized", model);
+  const given = variablesGiven("quantized", variables);
   checkOptions("quantized", options, {
     bits: "number",
     group: "number",
@@ -67,10 +68,10 @@ export function quantized<In, Out>(
     ...(symmetric === undefined ? {} : { symmetric }),
   };
   const [isIncluded, isExcluded] = [
-    chosen(model, "include", options.include, true),
-    chosen(model, "exclude", options.exclude, false),
+    chosen(model as unknown as AnyLayer, "include", options.include, true),
+    chosen(model as unknown as AnyLayer, "exclude", options.exclude, false),
   ];
-  return rewritten(model, variables, (layer, path) => {
+  return rewritten(model, given, (layer, path) => {
     if (!isIncluded(path) || isExcluded(path)) return null;
     if (layer.kind === "dense") return narrowDense(layer, form);
     return layer.kind === "embedding" && embeddings ? narrowEmbedding(layer, form) : null;
@@ -78,27 +79,20 @@ export function quantized<In, Out>(
 }
 
 /** The model with wide weights again, rounded as they are: for `mergeLora`, or to train on. */
-export function dequantized<In, Out>(
-  model: Layer<In, Out>,
-  variables: { readonly params: VariableTree; readonly state?: VariableTree },
-): QuantizedModel<In, Out> {
-  checkVariables("dequantized", model, variables);
-  return rewritten(model, variables, (layer) => {
+export function dequantized<In, Out>(model: Layer<In, Out>, variables: GivenVariables): QuantizedModel<In, Out> {
+  checkModel("dequantized", model);
+  return rewritten(model, variablesGiven("dequantized", variables), (layer) => {
     if (layer.kind === "quantizedDense") return wideLayer(layer, 0);
     return layer.kind === "quantizedEmbedding" ? wideLayer(layer, 1) : null;
   });
 }
 
-function checkVariables(operation: string, model: unknown, variables: { readonly params: VariableTree }): void {
+function checkModel(operation: string, model: unknown): void {
   if (!(model instanceof Layer)) throw new ArgumentError(`${operation}: takes a model, not ${shown(model)}.`);
-  if (typeof variables === "object" && variables !== null && isPlainObject(variables.params)) return;
-  throw new ArgumentError(
-    `${operation}: takes the variables of the model, { params, state }, not ${shown(variables)}.`,
-  );
 }
 
-function chosen<In, Out>(
-  model: Layer<In, Out>,
+function chosen(
+  model: AnyLayer,
   name: string,
   by: QuantizeModelOptions["include"],
   otherwise: boolean,
@@ -107,8 +101,19 @@ function chosen<In, Out>(
   if (typeof by === "function") return by;
   if (!Array.isArray(by))
     throw new ArgumentError(`quantized: the option ${name} is a function of the path, or a list of paths.`);
-  for (const path of by) if (path !== "") model.at(path);
+  for (const path of by) checkPath(model, name, path);
   return (path) => by.some((each) => path === each || path.startsWith(`${each}.`));
+}
+
+/** A path in a list names a layer. */
+function checkPath(model: AnyLayer, option: string, path: unknown): void {
+  try {
+    if (typeof path === "string") model.at(path);
+    else throw new ArgumentError(`paths are texts, not ${shown(path)}.`);
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    throw new ArgumentError(`quantized: the option ${option}: ${error.message}`, { cause: error });
+  }
 }
 
 /** Another layer in the place of one, and how the variables of the one become those of the other. */
@@ -124,7 +129,7 @@ type Rewrite = (layer: AnyLayer, path: string) => Replacement | null;
 
 function rewritten<In, Out>(
   model: Layer<In, Out>,
-  { params, state = {} }: { readonly params: VariableTree; readonly state?: VariableTree },
+  { params, state }: Variables,
   rewrite: Rewrite,
 ): QuantizedModel<In, Out> {
   const walk = (layer: AnyLayer, path: readonly string[], own: Variables): { readonly layer: AnyLayer } & Variables => {

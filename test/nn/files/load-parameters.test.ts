@@ -205,7 +205,7 @@ describe("loadParameters refuses", () => {
     ["a map to something else", (path) => nn.loadParameters(path, params, { map: { weights: 3 as never } }), /the map leads from "weights" to 3; a destination is a path/],
     ["a map that is none", (path) => nn.loadParameters(path, params, { map: 3 as never }), /the option map is an object or a function, not 3/],
     ["a conversion to no tensor", (path) => nn.loadParameters(path, params, { map: { weights: ["weights", () => 3 as never] } }), /the function of the map for "weights" gives 3, no tensor/],
-    ["parameters that are none", (path) => nn.loadParameters(path, key as never), /takes the parameters that init gave/],
+    ["parameters that are none", (path) => nn.loadParameters(path, key as never), /takes the parameters that init or train gave/],
     ["no file", () => nn.loadParameters([], params), /takes the path of a file, or a list of them/],
     ["a file that is not there", () => nn.loadParameters("none.safetensors", params), /loadParameters: none\.safetensors cannot be read/],
     ["a layer whose layout is not known", async () => nn.torchNames(nn.sequential(nn.flatten()) as never, { a: "flatten0" }), /"flatten0" is flatten, whose layout in PyTorch is not known/],

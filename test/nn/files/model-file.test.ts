@@ -10,7 +10,7 @@ import * as nn from "../../../src/nn/index.js";
 import { isTensor } from "../../../src/tensor/index.js";
 import { leaves } from "../../../src/transforms/tree.js";
 import { temporaryFolders } from "../../support/temporary-folder.js";
-import { describeOnTensorDevices } from "../../support/tensors.js";
+import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 
 const newFolder = temporaryFolders();
 const pathOf = (): string => join(newFolder(), "model.safetensors");
@@ -215,6 +215,48 @@ test("every function of pumice/nn that makes a layer is known to files", () => {
     assert.ok(OWN_KINDS.includes(name), `${name}: add it to KINDS of src/nn/files/kinds.ts, or to OTHERS here`);
 });
 
+test("what train gave is saved, with its optimiser's state, and loaded", async () => {
+  const key = random.key(0, { device: "cpu" });
+  const x = random.normal(key, [8, 3]);
+  const model = nn.sequential({ body: nn.dense(4), norm: nn.batchNorm(), head: nn.dense(1) });
+  const checkpoint = pathOf();
+  const trained = await nn.train(model, {
+    data: { x, y: x.sum({ axis: 1, keepDims: true }) },
+    loss: "huber",
+    optimizer: nn.optimizers.adam(0.1),
+    epochs: 2,
+    checkpoint,
+  });
+  const path = pathOf();
+  await nn.saveModel(path, model, trained, { extra: trained.optimizerState });
+  const loaded = await nn.loadModel(path, { device: "cpu" });
+  const numbers = (tree: unknown) => leaves(tree).map((leaf) => numbersOf(leaf));
+  assert.deepEqual(numbers(loaded.params), numbers(trained.params));
+  assert.deepEqual(numbers(loaded.state), numbers(trained.state));
+  assert.deepEqual(numbers(loaded.extra), numbers(trained.optimizerState));
+  assert.ok(leaves(loaded.extra).length > 0);
+  // Both kinds of files hold the parameters; the extra tree and the rest of a checkpoint are left out.
+  const fresh = model.init(random.key(1, { device: "cpu" }), x);
+  for (const file of [path, checkpoint]) {
+    for (const into of [fresh, trained]) {
+      const { params, state, report } = await nn.loadParameters(file, into);
+      assert.deepEqual(numbers([params, state]), numbers([trained.params, trained.state]));
+      assert.ok(report.isComplete);
+    }
+    const { params } = await nn.loadParameters(file, fresh.params);
+    assert.deepEqual(numbers(params), numbers(trained.params));
+  }
+  const small = nn.quantized(model, trained, { bits: 8 });
+  assert.equal(nn.dequantized(small.model, small).model.at("head").kind, "dense");
+  assert.equal((await nn.loadModel(await plainFile(model, trained))).extra, undefined);
+});
+
+const plainFile = async (model: nn.Layer, variables: nn.Variables): Promise<string> => {
+  const path = pathOf();
+  await nn.saveModel(path, model, variables);
+  return path;
+};
+
 describe("saveModel refuses", () => {
   const key = random.key(0, { device: "cpu" });
   const dense = nn.dense(2);
@@ -246,10 +288,47 @@ describe("saveModel refuses", () => {
     await assert.rejects(nn.saveModel(pathOf(), {} as never, { params }), /saveModel: takes a model/);
     await assert.rejects(
       nn.saveModel(pathOf(), dense, params as never),
-      /saveModel: takes the variables that init gave/,
+      /saveModel: takes the variables that init or train gave/,
     );
     await assert.rejects(nn.saveModel(3 as never, dense, { params }), /the path is a string/);
     await assert.rejects(nn.loadModel(pathOf(), { devise: "cpu" } as never), /no option "devise"/);
+  });
+
+  test("variables of another model, by path", async () => {
+    const model = nn.sequential({ body: nn.dense(4), head: nn.dense(2, { useBias: false }) });
+    const { params } = model.init(key, [null, 3]) as unknown as { params: Record<string, Record<string, Tensor>> };
+    const wrong: [unknown, RegExp][] = [
+      [
+        { params: nn.sequential(nn.dense(4)).init(key, [null, 3]).params },
+        /params\.dense0 belongs to no layer; the parts of the model are body, head/,
+      ],
+      [{ params, state: { tail: { mean: key } } }, /state\.tail belongs to no layer/],
+      [{ params: { body: params.body } }, /params\.head\.weights is missing, which dense has/],
+      [{ params: { ...params, body: { weights: params.body!.weights } } }, /params\.body\.biases is missing/],
+      [
+        { params: { ...params, head: { ...params.head, biases: key } } },
+        /params\.head\.biases is no parameter of dense/,
+      ],
+      [{ params: { ...params, head: params.body!.weights } }, /params\.head is .*, not the variables of a layer/],
+      [
+        { params: { body: params.body, head: { weights: params.body!.weights } } },
+        /params\.head\.weights has shape \[3, 4\], but dense needs \[any, 2\]/,
+      ],
+    ];
+    for (const [variables, message] of wrong) {
+      await assert.rejects(nn.saveModel(pathOf(), model, variables as never), (error) => {
+        assert.ok(error instanceof ArgumentError);
+        assert.match(error.message, message);
+        assert.match(error.message, /^saveModel: .*give the variables of this model\.$/);
+        return true;
+      });
+    }
+    // A part that is never called has no parameters.
+    const first = nn.registerFunction("test.first", ({ one }: { one: (x: Tensor) => Tensor }, x: Tensor) => one(x));
+    const half = nn.block({ one: nn.dense(2), other: nn.dense(2) }, first as never);
+    const path = pathOf();
+    await nn.saveModel(path, half, half.init(key, [null, 3]));
+    assert.deepEqual(Object.keys((await nn.loadModel(path)).params), ["one"]);
   });
 
   test("two functions under one name", () => {
@@ -295,6 +374,8 @@ describe("loadModel refuses", () => {
     ["an initialiser that is not known", () => forged({ kind: "dense", options: { units: 2, weights: { $initializer: "toString" } } }), /is not known here/],
     ["a name with a full stop", () => forged({ ...dense, name: "a.b" }), /named: a layer's name/],
     ["dtypes that are none", () => forged({ ...dense, dtypes: { compute: "f31" } }), /its dtypes have compute: "f31"/],
+    ["weights of other units", () => forged({ ...dense, options: { units: 5 } }, { params: nn.dense(4).init(one, [null, 4]).params, state: {} }), /params\.weights has shape \[4, 4\], but dense needs \[any, 5\]: the file's architecture/],
+    ["parameters of another model", () => forged({ kind: "sequential", parts: { body: dense } }, { params: nn.sequential(nn.dense(2)).init(one, [null, 4]).params, state: {} }), /params\.dense0 belongs to no layer; the parts of the model are body/],
     ["parameters that are a list", () => forged(dense, { params: [], state: {} }), /params is no object of tensors/],
     ["parameters with a hole", () => forged(dense, { params: { weights: null }, state: {} }), /params\.weights is no object of tensors/],
     ["a state that is missing", () => forged(dense, { params: {} }), /state is no object of tensors/],

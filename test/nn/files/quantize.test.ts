@@ -287,8 +287,11 @@ describe("quantized refuses", () => {
   const cases: [string, () => unknown, RegExp][] = [
     ["bits that are neither", () => nn.quantized(model, variables, { bits: 5 as never }), /the option bits is 8 or 4, not 5/],
     ["a group of nothing", () => nn.quantized(model, variables, { bits: 4, group: 0 }), /the option group is a whole number from 1 on/],
-    ["parameters alone", () => nn.quantized(model, variables.params as never, { bits: 8 }), /takes the variables of the model, \{ params, state \}/],
+    ["parameters alone", () => nn.quantized(model, variables.params as never, { bits: 8 }), /takes the variables that init or train gave, \{ params, state \}/],
     ["parameters of another model", () => nn.quantized(nn.sequential(model), variables, { bits: 8 }), /no weights for "dense0"/],
+    ["a path to exclude that names no layer", () => nn.quantized(nn.sequential(model), nn.sequential(model).init(key, [null, 4]), { bits: 8, exclude: ["zz"] }), /^ArgumentError: quantized: the option exclude: No layer "zz": .*its parts are dense0/],
+    ["a path to include that names no layer", () => nn.quantized(nn.sequential(model), nn.sequential(model).init(key, [null, 4]), { bits: 8, include: ["dense0.x"] }), /the option include: No layer "dense0.x"/],
+    ["a path that is a number", () => nn.quantized(model, variables, { bits: 8, include: [3 as never] }), /the option include: paths are texts, not 3/],
     ["paths that are a text", () => nn.quantized(model, variables, { bits: 8, include: "dense0" as never }), /the option include is a function of the path, or a list/],
     ["a path at no layer", () => nn.quantized(nn.sequential(model), { params: { dense0: variables.params } }, { bits: 8, exclude: ["zz"] }), /No layer "zz".*its parts are dense0/],
     ["no model", () => nn.quantized({} as never, variables, { bits: 8 }), /takes a model/],
