@@ -21,7 +21,7 @@ export { rematerialize } from "./core/rematerialize.js";
 export type { ModelRun, ParameterOptions, Scope, Watcher } from "./core/scope.js";
 export { type Step, sequential } from "./core/sequential.js";
 export { Summary, type SummaryRow, summary } from "./core/summary.js";
-export { mergeTrees, type Variables, type VariableTree } from "./core/variables.js";
+export { mergeTrees, parameterAt, type Variables, type VariableTree } from "./core/variables.js";
 export type { Batches } from "./data/batches.js";
 export { type Batched, type BatchOf, type Loader, type LoaderOptions, loader } from "./data/loader.js";
 export { type FileRows, openRows } from "./data/row-files.js";
@@ -90,6 +90,7 @@ export {
 export { attend, type EmbeddingOptions, embedding } from "./layers/embedding.js";
 export { type FeedForwardActivation, type FeedForwardOptions, feedForward } from "./layers/feed-forward.js";
 export { type LoraOptions, lora, type Merged, mergeLora } from "./layers/lora.js";
+export { type Masked, type MaskingOptions, masking, maskOf } from "./layers/masking.js";
 export { type MixtureOfExpertsOptions, mixtureOfExperts } from "./layers/mixture-of-experts.js";
 export { type MultiHeadAttentionOptions, multiHeadAttention } from "./layers/multi-head-attention.js";
 export {

@@ -171,13 +171,20 @@ function boxOf(x: Tensor, { height, width }: Images, top: Tensor, left: Tensor, 
   return between(rows, top, tall).logicalAnd(between(columns, left, wide)) as Tensor;
 }
 
+/** Class numbers as shares of the classes; NaN for a number that is no class, as the losses have it. */
+function sharesOf(y: Tensor, classes: number): Tensor {
+  const isClass = y.greaterEqual(0).logicalAnd(y.less(classes)).expandDims(-1);
+  const shares = y.oneHot(classes) as Tensor;
+  return where(isClass, shares, Number.NaN).cast(shares.dtype) as Tensor;
+}
+
 /** Labels in shares: `share` of the own ones, and the rest of the others'. */
 function mixedLabels(operation: string, y: Tensor, others: Tensor, share: Tensor, classes: number | undefined): Tensor {
   if (isInteger(y.dtype) && classes === undefined) {
     throw new ArgumentError(`${operation}: labels are integers; give the number of classes, as in { classes: 10 }.`);
   }
   if (classes !== undefined) checkWhole(operation, "the option classes", classes, 1);
-  const soft = (isInteger(y.dtype) ? y.oneHot(classes as number) : y) as Tensor;
+  const soft = isInteger(y.dtype) ? sharesOf(y, classes as number) : y;
   if (!isFloat(soft.dtype)) throw new ArgumentError(`${operation}: labels are integers or floats, not ${y.dtype}.`);
   const own = (share.cast(soft.dtype) as Tensor).reshape([-1, ...soft.shape.slice(1).map(() => 1)]);
   return soft.mul(own).add(soft.take(others, { axis: 0 }).mul(own.neg().add(1))) as Tensor;

@@ -5,13 +5,13 @@
  */
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { foldIn, type Key } from "../../random/index.js";
 import { isTensor, type Tensor, zeros } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { LOSSES } from "./auxiliary-loss.js";
-import type { Initializer } from "./initializer.js";
+import { fansOf, type Initializer } from "./initializer.js";
 import { type Policy, toDType } from "./policy.js";
 import { findAt, type GrowingTree, isSubtree, pathText, putAt, type VariableTree } from "./variables.js";
 
@@ -55,8 +55,8 @@ export interface Inherited {
 }
 
 /**
- * The fans of a parameter, for initialisers that keep the size of what passes through, and the dtype that it is used in. Fans unless told: the
- * last axis out, all others in.
+ * The fans of a parameter, for initialisers that keep the size of what passes through: those of its shape, [.., inputs, results], unless
+ * told. And the dtype that it is used in.
  */
 export interface ParameterOptions {
   readonly fanIn?: number;
@@ -162,12 +162,12 @@ export class Scope {
     return new Scope(this.run, [...this.path, name], kind, inherited);
   }
 
-  private made(name: string, shape: Shape, initializer: Initializer, { fanIn, fanOut }: ParameterOptions): Tensor {
-    // As of a matrix [inputs, results]: layers of other forms say theirs.
-    const own = { fanIn: sizeOf(shape.slice(0, -1)), fanOut: shape.at(-1) ?? 1 };
+  private made(name: string, shape: Shape, initializer: Initializer, options: ParameterOptions): Tensor {
+    const fans = fansOf(shape);
+    const { fanIn = fans.fanIn, fanOut = fans.fanOut } = options;
     const key = foldIn(this.keyOfRun("init"), hashOf(pathText([...this.path, name])));
     const { parameters: dtype } = this.inherited.policy;
-    const values: unknown = initializer(key, shape, { dtype, fanIn: fanIn ?? own.fanIn, fanOut: fanOut ?? own.fanOut });
+    const values: unknown = initializer(key, shape, { dtype, fanIn, fanOut });
     if (isTensor(values) && sameShape(values.shape, shape)) return values;
     const what = isTensor(values) ? `a tensor of ${formatShape(values.shape)}` : shown(values);
     const remedy =

@@ -1,7 +1,7 @@
 /** Layers one after the other: the output of each is the input of the next. */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import type { Tensor } from "../../tensor/index.js";
+import { isTensor, type Tensor } from "../../tensor/index.js";
 import { type AnyLayer, type Definition, Layer, layer } from "./layer.js";
 
 /** A layer, or a function of the user's own. */
@@ -29,17 +29,42 @@ const definitionOf = <In, Out>(parts: Readonly<Record<string, AnyLayer>>): Defin
   run(scope, input) {
     let value: unknown = input;
     for (const [name, part] of Object.entries(parts)) {
-      value = part.call(scope.inside(name, part.kind), value as never);
+      const inside = scope.inside(name, part.kind);
+      value = withMask(part, value, (input) => part.call(inside, input as never));
       if (value === undefined) {
-        throw new ArgumentError(
-          `${scope.inside(name, part.kind).label} gave undefined; its function returns a tensor.`,
-        );
+        throw new ArgumentError(`${inside.label} gave undefined; its function returns a tensor.`);
       }
     }
     return value as Out;
   },
   withParts: definitionOf<In, Out>,
 });
+
+/** Kinds that act on each step of a sequence by itself, so that its mask holds for the result, too. */
+// biome-ignore format: by family
+const BY_STEP = new Set([
+  "embedding", "quantizedEmbedding", "sinusoidalPositions", "learnedPositions",
+  "dense", "quantizedDense", "lora", "bias", "prelu", "feedForward", "layerNorm", "rmsNorm",
+  "dropout", "alphaDropout",
+]);
+
+/**
+ * `{ x, mask }` goes past layers that act step by step, with the mask, to the layer that uses it: `sequential(masking(), embedding(…), lstm(…))`.
+ * Others get the object.
+ */
+function withMask(part: AnyLayer, value: unknown, call: (input: unknown) => unknown): unknown {
+  if (!BY_STEP.has(part.kind) || !isMasked(value)) return call(value);
+  return { ...value, x: call(value.x) };
+}
+
+/** A tensor with what says which of its steps count, as recurrent and attention layers take it. */
+const isMasked = (value: unknown): value is { readonly x: Tensor } =>
+  typeof value === "object" &&
+  value !== null &&
+  !isTensor(value) &&
+  "x" in value &&
+  isTensor(value.x) &&
+  Object.keys(value).every((name) => name === "x" || name === "mask" || name === "lengths");
 
 /** A function as a layer without parameters. Its name is the function's, and its option `function` the function, for files. */
 export function asLayer(step: unknown): AnyLayer {

@@ -19,7 +19,7 @@ export interface SummaryRow {
   readonly kind: string;
   /** Shapes of the outputs: one, or several. */
   readonly outputs: readonly (readonly number[])[];
-  /** Numbers that are trained, of this layer alone. Parameters that layers share count once. */
+  /** Numbers of this layer alone, trained or frozen. Parameters that layers share count once. */
   readonly parameters: number;
   /** Bytes of the parameters, and of state such as narrow weights and running statistics. */
   readonly bytes: number;
@@ -29,10 +29,23 @@ export interface SummaryRow {
 
 /** A summary, as rows and, by `toString`, as a table. */
 export class Summary {
-  constructor(readonly rows: readonly SummaryRow[]) {}
+  constructor(
+    readonly rows: readonly SummaryRow[],
+    /** Whether the input had extents of null, which count as 1 here. */
+    readonly hasUnknownExtents = false,
+  ) {}
 
   get parameters(): number {
     return sum(this.rows.map((row) => row.parameters));
+  }
+
+  /** Numbers of layers that are frozen; the others are trained. */
+  get frozenParameters(): number {
+    return sum(this.rows.filter((row) => row.isFrozen).map((row) => row.parameters));
+  }
+
+  get trainedParameters(): number {
+    return this.parameters - this.frozenParameters;
   }
 
   get bytes(): number {
@@ -52,7 +65,14 @@ export class Summary {
       ...[row.parameters, row.bytes, row.multiplyAdds].map(grouped),
     ]);
     const total = ["", "", "", ...[this.parameters, this.bytes, this.multiplyAdds].map(grouped)];
-    return table(head, [...body, total]);
+    const { frozenParameters: frozen, trainedParameters: trained } = this;
+    const notes = [
+      `${grouped(trained)} trained parameters, ${grouped(frozen)} frozen`,
+      ...(this.hasUnknownExtents
+        ? ["shapes and multiply-adds are for extents of 1 where the input has null, as for a batch of one"]
+        : []),
+    ];
+    return [table(head, [...body, total]), ...notes].join("\n");
   }
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
@@ -86,7 +106,13 @@ export function summary(model: AnyLayer, input: InputSpec): Summary {
     },
   };
   model.initialized(keyOf(0), input, [watcher]);
-  return new Summary(rows);
+  return new Summary(rows, hasNull(input));
+}
+
+/** Whether a shape of an input has an extent of null. */
+function hasNull(input: InputSpec): boolean {
+  if (isTensor(input)) return false;
+  return Object.values(input).some((each) => each === null || (typeof each === "object" && hasNull(each as InputSpec)));
 }
 
 /** Parameters at a path itself, without those of the parts below it. */

@@ -47,6 +47,28 @@ export function findAt(tree: VariableTree, path: readonly string[]): Tensor | Va
   return at;
 }
 
+/** The tensor at a path of a tree of parameters or state: `parameterAt(trained.params, "head.weights")`. */
+export function parameterAt(tree: VariableTree, path: string): Tensor {
+  const names = typeof path === "string" ? path.split(".") : [];
+  if (typeof tree !== "object" || tree === null || !isSubtree(tree) || names.length === 0) {
+    throw new ArgumentError(
+      `parameterAt: takes a tree and a path, as in parameterAt(params, "head.weights"), not ${shown(tree)} and ${shown(path)}.`,
+    );
+  }
+  let depth = 0;
+  let at: Tensor | VariableTree = tree;
+  for (; depth < names.length && isSubtree(at); depth++) {
+    const next: Tensor | VariableTree | undefined = findAt(at, [names[depth] as string]);
+    if (next === undefined) break;
+    at = next;
+  }
+  if (depth === names.length && !isSubtree(at)) return at;
+  const found = names.slice(0, depth).join(".");
+  const place = found === "" ? "the tree" : `"${found}"`;
+  const there = isSubtree(at) ? `${place} has ${Object.keys(at).join(", ") || "nothing"}` : `${place} is a tensor`;
+  throw new ArgumentError(`parameterAt: no tensor at "${path}": ${there}.`);
+}
+
 /** Whether a value of a tree is a tree in turn. Tensors are the leaves. */
 export const isSubtree = (value: unknown): value is VariableTree =>
   typeof value === "object" && value !== null && !("dtype" in value && "device" in value);

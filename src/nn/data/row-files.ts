@@ -107,6 +107,11 @@ function rowsOfColumns(
     );
   }
   let bytesRead = 0;
+  let isClosed = false;
+  const end = async (): Promise<void> => {
+    isClosed = true;
+    await close();
+  };
   // Tensors copy their bytes, so buffers serve again: otherwise an epoch would make as much garbage as the file is large.
   const free: Uint8Array[] = [];
   const takeBuffer = (length: number, name: string): Uint8Array => {
@@ -121,6 +126,7 @@ function rowsOfColumns(
       return bytesRead;
     },
     read: async (rows, device) => {
+      if (isClosed) throw new ArgumentError(`openRows: ${what} is closed; close it after the last batch.`);
       const found: [string, Tensor][] = [];
       for (const column of columns) {
         const length = rows.length * rowSize(column);
@@ -132,8 +138,8 @@ function rowsOfColumns(
       }
       return Object.fromEntries(found);
     },
-    close,
-    [Symbol.asyncDispose]: close,
+    close: end,
+    [Symbol.asyncDispose]: end,
   };
 }
 

@@ -17,6 +17,7 @@ import * as dropouts from "../layers/dropout.js";
 import { embedding } from "../layers/embedding.js";
 import { feedForward } from "../layers/feed-forward.js";
 import { lora } from "../layers/lora.js";
+import { masking } from "../layers/masking.js";
 import { mixtureOfExperts } from "../layers/mixture-of-experts.js";
 import { multiHeadAttention } from "../layers/multi-head-attention.js";
 import * as norms from "../layers/norm.js";
@@ -108,6 +109,7 @@ const KINDS: Readonly<Record<string, LayerMaker>> = {
   concatenate: made(combine.concatenate),
   split: made(combine.split, "parts"),
 
+  masking: made(masking),
   rnn: made(recurrent.rnn, "units"),
   lstm: made(recurrent.lstm, "units"),
   gru: made(recurrent.gru, "units"),

@@ -1,5 +1,7 @@
 /** Losses that ask for a margin: hinges, the soft margin, and the ranking of pairs. Binary targets are -1 and 1. */
-import { type Tensor, where } from "../../tensor/index.js";
+import { isInteger } from "../../core/dtype.js";
+import { sameShape } from "../../core/shape.js";
+import { checkTensor, positionsAlong, type Tensor, where } from "../../tensor/index.js";
 import {
   checkLossOptions,
   checkSameShape,
@@ -29,13 +31,22 @@ export function squaredHinge(predictions: Tensor, targets: Tensor, options: Loss
   return reduceLosses("squaredHinge", t.mul(p).neg().add(1).relu().square(), options);
 }
 
-/** max(0, 1 + the best score of a wrong class - the score of the right one), for each example; targets are 0 or 1. */
+/**
+ * max(0, 1 + the best score of a wrong class - the score of the right one), for each example. Targets are 0 or 1 like the
+ * predictions [..., classes], or class numbers [...]; a number that is no class gives NaN.
+ */
 export function categoricalHinge(predictions: Tensor, targets: Tensor, options: LossOptions = {}): Tensor {
   checkLossOptions("categoricalHinge", options, {});
-  const [p, t] = fittingPair("categoricalHinge", predictions, targets);
-  const right = t.mul(p).sum({ axis: -1 });
+  checkTensor("categoricalHinge", "the prediction", predictions);
+  checkTensor("categoricalHinge", "the target", targets);
+  const isNumbers = isInteger(targets.dtype) && sameShape(predictions.shape.slice(0, -1), targets.shape);
+  const marks = isNumbers ? targets.expandDims(-1).equal(positionsAlong(predictions, predictions.rank - 1)) : targets;
+  const [p, t] = fittingPair("categoricalHinge", predictions, marks as Tensor);
+  const right = isNumbers ? where(marks, p, 0).sum({ axis: -1 }) : t.mul(p).sum({ axis: -1 });
   const wrong = where(t.equal(1), -Infinity, p.mul(t.neg().add(1))).max({ axis: -1 });
-  return reduceLosses("categoricalHinge", wrong.sub(right).add(1).relu(), options);
+  const losses = wrong.sub(right).add(1).relu();
+  const known = isNumbers ? where(marks.any({ axis: -1 }), losses, Number.NaN) : losses;
+  return reduceLosses("categoricalHinge", known, options);
 }
 
 /** log(1 + exp(-target·prediction)) of each element, without overflow; targets are -1 or 1. */

@@ -20,7 +20,7 @@ export interface TopKAccuracyOptions {
 
 /**
  * The share of examples whose right class has the largest score; of equal ones the first counts. Targets are class numbers,
- * or shares of the classes like the predictions [..., classes].
+ * or shares of the classes like the predictions [..., classes]. Predictions of one number, yes or no, are for `binaryAccuracy`.
  */
 export function accuracy(predictions: Tensor, targets: Tensor): Tensor {
   return shareAmong("accuracy", predictions, targets, 1);
@@ -53,13 +53,13 @@ export const metricDType = ({ dtype }: Tensor): "f32" | "f64" => (dtype === "f64
 
 function shareAmong(operation: string, predictions: Tensor, targets: Tensor, k: number): Tensor {
   const labels = classLabels(operation, predictions, targets);
+  checkNotEmpty(operation, predictions);
   if (predictions.shape.at(-1) === 1) {
     throw new ShapeError(
-      `${operation}: predictions ${formatShape(predictions.shape)} have one class, which is always the best; ` +
-        "for yes or no take binaryAccuracy.",
+      `${operation}: predictions ${formatShape(predictions.shape)} have one class, which is always right. Yes or no is for binaryAccuracy: ` +
+        'metrics: { accuracy: ["binaryAccuracy", { threshold: 0 }] } for logits, ["binaryAccuracy"] for probabilities.',
     );
   }
-  checkNotEmpty(operation, predictions);
   const scores = isFloat(predictions.dtype) ? predictions : asFloat(operation, predictions);
   return ranksOfLabels(scores, labels).less(k).cast(metricDType(scores)).mean();
 }

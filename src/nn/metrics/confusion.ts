@@ -30,6 +30,11 @@ export function confusionMatrix(predictions: Tensor, targets: Tensor, options: C
   const found = isScores ? predictions.argmax({ axis: -1 }) : wholeLabels("confusionMatrix", predictions);
   const count = options.classes ?? (isScores ? predictions.shape[predictions.rank - 1] : Number.NaN);
   const classes = checkWhole("confusionMatrix", "the option classes", count as number, 1);
+  return countsByClass(right, found, classes);
+}
+
+/** Counts [right class, found class] of class numbers, in i32. */
+export function countsByClass(right: Tensor, found: Tensor, classes: number): Tensor {
   const isClass = (x: Tensor) => x.greaterEqual(0).logicalAnd(x.less(classes));
   const cells = where(isClass(right).logicalAnd(isClass(found)), right.mul(classes).add(found), -1);
   return cells

@@ -1,8 +1,9 @@
 /**
  * Counts of right and wrong decisions about binary labels, and the shares made of them: precision, recall, specificity, F1. Counts
- * are i32, so that those of several batches can be added without rounding.
+ * are i32, so that those of several batches can be added without rounding. With `average`, shares are of classes (class-averages.ts).
  */
-import { type Tensor, where } from "../../tensor/index.js";
+import type { Tensor } from "../../tensor/index.js";
+import { type AverageOptions, averaged, shareOf } from "./class-averages.js";
 import { metricDType, type ThresholdOptions, thresholdOf } from "./classification.js";
 import { checkNotEmpty, decisions } from "./labels.js";
 
@@ -26,20 +27,23 @@ export function falseNegatives(predictions: Tensor, targets: Tensor, options: Th
   return counted("falseNegatives", predictions, targets, options).falseNegatives;
 }
 
-/** The share of the predicted positives that are right; 0 where none is predicted. */
-export function precision(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+/** The share of the predicted positives that are right; 0 where none is predicted. Of classes with `{ average: "macro" }`. */
+export function precision(predictions: Tensor, targets: Tensor, options: AverageOptions = {}): Tensor {
+  if (options?.average !== undefined) return averaged("precision", predictions, targets, options);
   const { truePositives, falsePositives } = counted("precision", predictions, targets, options);
   return share("precision", predictions, truePositives, falsePositives);
 }
 
-/** The share of the positives that are found; 0 where there are none. */
-export function recall(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+/** The share of the positives that are found; 0 where there are none. Of classes with `{ average: "macro" }`. */
+export function recall(predictions: Tensor, targets: Tensor, options: AverageOptions = {}): Tensor {
+  if (options?.average !== undefined) return averaged("recall", predictions, targets, options);
   const { truePositives, falseNegatives } = counted("recall", predictions, targets, options);
   return share("recall", predictions, truePositives, falseNegatives);
 }
 
 /** The name of `recall` in medicine. */
-export function sensitivity(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+export function sensitivity(predictions: Tensor, targets: Tensor, options: AverageOptions = {}): Tensor {
+  if (options?.average !== undefined) return averaged("sensitivity", predictions, targets, options);
   const { truePositives, falseNegatives } = counted("sensitivity", predictions, targets, options);
   return share("sensitivity", predictions, truePositives, falseNegatives);
 }
@@ -50,8 +54,9 @@ export function specificity(predictions: Tensor, targets: Tensor, options: Thres
   return share("specificity", predictions, trueNegatives, falsePositives);
 }
 
-/** The harmonic mean of precision and recall; 0 where there is nothing to find and nothing found. */
-export function f1(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
+/** The harmonic mean of precision and recall; 0 where there is nothing to find and nothing found. Of classes with `average`. */
+export function f1(predictions: Tensor, targets: Tensor, options: AverageOptions = {}): Tensor {
+  if (options?.average !== undefined) return averaged("f1", predictions, targets, options);
   const { truePositives, falsePositives, falseNegatives } = counted("f1", predictions, targets, options);
   return share("f1", predictions, truePositives.mul(2), falsePositives.add(falseNegatives));
 }
@@ -79,7 +84,5 @@ function counted(operation: string, predictions: Tensor, targets: Tensor, option
 /** part / (part + rest), and 0 where both are zero. */
 function share(operation: string, predictions: Tensor, part: Tensor, rest: Tensor): Tensor {
   checkNotEmpty(operation, predictions);
-  const dtype = metricDType(predictions);
-  const whole = part.add(rest).cast(dtype);
-  return part.cast(dtype).div(where(whole.equal(0), 1, whole));
+  return shareOf(part, part.add(rest), metricDType(predictions));
 }

@@ -1,6 +1,7 @@
 /** Metrics: `metrics.accuracy(predictions, targets)`, and their means over batches. */
 
 export { meanAbsoluteError, meanSquaredError } from "../losses/regression.js";
+export type { AverageOptions } from "./class-averages.js";
 export {
   accuracy,
   binaryAccuracy,

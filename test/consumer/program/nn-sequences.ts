@@ -27,6 +27,14 @@ const recurrent: Calls = {
   stacked: () => run(nn.stacked([nn.gru(4), nn.gru(3)], { dropout: 0.1 }), tokens()),
 };
 
+const masks: Calls = {
+  masking: () => {
+    const model = nn.sequential(nn.masking({ padding: 0 }), nn.embedding(5, 3), nn.gru(4));
+    return run(model, arange(4, { device: "cpu" }).cast("i32").reshape(2, 2) as Tensor);
+  },
+  maskOf: () => nn.maskOf(arange(4, { device: "cpu" }).cast("i32") as Tensor, { padding: 1 }),
+};
+
 const attending: Calls = {
   multiHeadAttention: () =>
     run(nn.multiHeadAttention(4, { headSize: 2, keyValueHeads: 2, rotary: { base: 100 }, causal: true }), {
@@ -61,4 +69,4 @@ const transformers: Calls = {
   },
 };
 
-export const sequenceCalls: Calls = { ...recurrent, ...attending, ...transformers };
+export const sequenceCalls: Calls = { ...recurrent, ...masks, ...attending, ...transformers };

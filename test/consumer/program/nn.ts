@@ -30,6 +30,7 @@ const core: Calls = {
   block: () => run(nn.block({ turn: nn.dense(3) }, ({ turn }, input: Tensor) => turn(input).add(input))),
   diagram: (): string => nn.diagram(nn.dense(2), [null, 3]),
   mergeTrees: () => Object.keys(nn.mergeTrees({ a: { w: x() } }, { a: { b: x() } })).length,
+  parameterAt: (): Tensor => nn.parameterAt(nn.dense(2).init(key(), [null, 3]).params, "weights"),
   summary: (): string => String(nn.summary(nn.dense(2), [null, 3])),
   Summary: () => nn.summary(nn.dense(2), [null, 3]) instanceof nn.Summary,
 };

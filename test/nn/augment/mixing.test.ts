@@ -166,3 +166,20 @@ describe("mixing refuses", () => {
   ];
   for (const [title, run, message] of cases) test(title, () => assert.throws(run, message));
 });
+
+test("keys are named by their place, and a label that is no class gives NaN", () => {
+  const x = tensor([1, 2, 3, 4], { shape: [1, 1, 2, 2], device: "cpu" }) as Tensor;
+  const y = tensor([1], { dtype: "i32", device: "cpu" }) as Tensor;
+  assert.throws(() => augment.randomErasing(x, 3 as never), /^ArgumentError: randomErasing: the argument key is a key/);
+  assert.throws(
+    () => augment.randomFlip(x, undefined as never),
+    /^ArgumentError: randomFlip: the argument key is a key/,
+  );
+  assert.throws(
+    () => augment.mixup(x, y, 3 as never, { classes: 2 }),
+    /^ArgumentError: mixup: the argument key is a key/,
+  );
+  const key = random.key(0, { device: "cpu" });
+  assert.deepEqual(numbersOf(augment.cutmix(x, y, key, { classes: 1 }).y), [Number.NaN]);
+  assert.deepEqual(numbersOf(augment.mixup(x, y, key, { classes: 2 }).y), [0, 1]);
+});

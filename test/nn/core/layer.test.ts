@@ -190,7 +190,12 @@ test("a summary counts parameters, bytes and multiply-adds, those that are share
   const text = String(found);
   assert.match(text, /into +dense +\[1, 8\] +40 +160 +32/);
   assert.match(text, /dense \(frozen\)/);
-  assert.match(text.split("\n").at(-1)!, /136 +544 +184/);
+  const [totals, trained, note] = text.split("\n").slice(-3) as [string, string, string];
+  assert.match(totals, /^ +136 +544 +184$/);
+  assert.equal(trained, "112 trained parameters, 24 frozen");
+  assert.match(note, /extents of 1 where the input has null/);
+  assert.deepEqual([found.trainedParameters, found.frozenParameters], [112, 24]);
+  assert.doesNotMatch(String(summary(model as never, [5, 4])), /null/);
 });
 
 describe("misuse is refused, by the layer's path", () => {
@@ -209,9 +214,9 @@ describe("misuse is refused, by the layer's path", () => {
       assert.throws(() => model.apply(params, wrong as never), { name: "ArgumentError", message: text });
     }
     const x = tensor([[1, 2, 3, 4]], { device: "cpu" });
-    assert.throws(() => model.apply(params, { x, mask: x } as never), {
+    assert.throws(() => model.apply(params, { left: x, right: x } as never), {
       name: "ArgumentError",
-      message: /dense "a": cannot compute with \{ x, mask \}.*hand it that one/,
+      message: /dense "a": cannot compute with \{ left, right \}.*hand it that one/,
     });
     const bug = sequential({ f: (both: { x: Tensor }) => (both as never as { y: { z: Tensor } }).y.z });
     assert.throws(() => bug.apply({}, { x } as never), TypeError);
@@ -296,7 +301,7 @@ test("fans of a parameter are those of a matrix unless the layer says others", (
   own.init(key, [1]);
   assert.deepEqual(seen, [
     [100, 200],
-    [1, 7],
+    [7, 7],
     [1, 1],
     [3, 5],
   ]);

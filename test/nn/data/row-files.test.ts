@@ -108,7 +108,7 @@ describe("files of other programs", () => {
       const rows = await openRows(path);
       await rows.close();
       return rows.read(Int32Array.of(0), "cpu");
-    }, /closed/],
+    }, /openRows: .*closed\.safetensors.* is closed; close it after the last batch/],
   ];
   for (const [title, run, message] of cases) test(`${title}: refused`, async () => assert.rejects(run(), message));
 });

@@ -36,6 +36,7 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
   dense: [nn.dense(3, { weights: initializers.heNormal, biases: ownInitializer }) as never, rows],
   bias: [nn.bias({ biases: initializers.ones }) as never, rows],
   bilinear: [nn.bilinear(2, { useBias: false }) as never, [rows, rows]],
+  masking: [nn.masking({ padding: 3 }) as never, rows, "i32"],
   embedding: [nn.embedding(7, 3) as never, rows, "i32"],
   lora: [nn.lora(nn.dense(3), { rank: 2, alpha: 4, weights: ownInitializer }) as never, rows],
   quantizedDense: [nn.quantizedDense(3, { bits: 4, group: 3, symmetric: false }) as never, rows],
@@ -100,7 +101,7 @@ const SPECIMENS: Readonly<Record<string, readonly [nn.AnyLayer, Shapes, dtype?: 
 // biome-ignore format: one row
 const OTHERS = [
   "Layer", "layer", "summary", "Summary", "attend", "mergeLora", "readTree", "writeTree", "loadModel", "saveModel",
-  "registerFunction", "registerLayer", "diagram", "mergeTrees", "rematerialize", "quantized", "dequantized", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
+  "registerFunction", "registerLayer", "diagram", "mergeTrees", "parameterAt", "maskOf", "rematerialize", "quantized", "dequantized", "loadParameters", "LoadReport", "torchNames", "loader", "openRows", "splitData",
   "rotary", "alibiSlopes", "attentionCache", "auxiliaryLoss",
   "evaluate", "predict", "train", "trainer", "rematerialize", "Trained", "TrainingResult", "TrainingRun", "NonFiniteLossError",
 ];

@@ -24,8 +24,8 @@ describeOnTensorDevices("lora", (device) => {
     const tanh = (h: Tensor) => h.tanh() as Tensor;
     const plain = sequential({ body: sequential(dense(5), tanh), head: dense(3, { useBias: false }) });
     const model = plain
-      .replace("body.dense0", (layer) => lora(layer as never, { rank: 1 }) as never)
-      .replace("head", (layer) => lora(layer as never, { rank: 2, alpha: 3 }) as never);
+      .replace("body.dense0", (layer) => lora(layer, { rank: 1 }))
+      .replace("head", (layer) => lora(layer, { rank: 2, alpha: 3 }));
     const { params } = model.init(key, x);
     const body = (params.body as VariableTree).dense0 as VariableTree;
     const up = (of: VariableTree, seed: number) => ({

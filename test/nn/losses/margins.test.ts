@@ -34,6 +34,11 @@ test("hinges are those of the formulas", () => {
   const labels = f64([[1, 0, 0], [0, 1, 0]]); // biome-ignore format: rows
   // The best wrong scores are 2 and -2; a zero in the place of the right one must not win.
   near(numbersOf(categoricalHinge(scores, labels, each)), [2.5, 0], 1e-12, "categoricalHinge");
+  const numbers = (values: number[]) => tensor(values, { dtype: "i32", device: "cpu" });
+  near(numbersOf(categoricalHinge(scores, numbers([0, 1]), each)), [2.5, 0], 1e-12, "class numbers");
+  near(numbersOf(categoricalHinge(scores, numbers([2, 0]), each)), [2, 3], 1e-12, "class numbers");
+  assert.deepEqual(numbersOf(categoricalHinge(scores, numbers([3, -1]), each)), [Number.NaN, Number.NaN]);
+  assert.throws(() => categoricalHinge(scores, f64([0, 1])), { name: "ShapeError", message: /^categoricalHinge/ });
 });
 
 test("softMargin does not overflow, and pairs of different shapes are refused", () => {
