@@ -259,10 +259,10 @@ describeOnTensorDevices("numbers that change", (device) => {
     );
     // Exact, and so wrong as soon as one number is read after the next has been written in its place.
     assert.deepEqual(numbersOf(x), new Array<number>(33).fill((2999 * 3000) / 2));
-    // A handful may be on their way out, and a program that runs often is recorded, with buffers of its own: 24 at most were seen after
-    // 22,000 rounds that began with 12.
+    // Some may be on their way out: tiny buffers are given back by eights, and a program that runs often is recorded, with buffers of
+    // its own. A leak would be thousands.
     const after = buffersOn(device);
-    assert.ok(after <= before + 16, `${before} buffers before, ${after} after`);
+    assert.ok(after <= before + 64, `${before} buffers before, ${after} after`);
   });
 });
 
