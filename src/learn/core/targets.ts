@@ -66,7 +66,7 @@ export async function codesBeside(
   known: readonly Label[] | undefined,
 ): Promise<Codes> {
   if (isTensor(labels) && known !== undefined) return codesOfTensor(operation, labels, matrix, known);
-  const values = isTensor(labels) ? await readLabels(operation, labels) : listed(operation, labels);
+  const values = await labelsOf(operation, labels);
   const classes = known ?? sortedClasses(operation, values);
   const places = new Map(classes.map((label, place) => [label, place]));
   const codes = Int32Array.from(values, (label, row) => {
@@ -78,6 +78,10 @@ export async function codesBeside(
   checkRows(operation, "labels", made, matrix);
   return { codes: made, classes };
 }
+
+/** Labels as a list. Reads them where they are a tensor. */
+export const labelsOf = async (operation: string, labels: Labels): Promise<readonly Label[]> =>
+  isTensor(labels) ? readLabels(operation, labels) : listed(operation, labels);
 
 /** The same without reading: labels that are no class get -1, which no loss counts. For functions that are traced. */
 export function codesOfTensor(operation: string, labels: Tensor, matrix: Tensor, classes: readonly Label[]): Codes {

@@ -5,8 +5,8 @@ import { isTensor, type Tensor } from "../../tensor/index.js";
 import type { AnyEstimator } from "../compose/pipeline.js";
 import { countOf, samplesAt, targetsAt } from "../core/rows.js";
 import type { Samples } from "../core/samples.js";
-import type { Label, Labels } from "../core/targets.js";
-import { kFold, listedLabels, type Split, type Splitter, stratifiedKFold } from "./splits.js";
+import { type Label, type Labels, labelsOf } from "../core/targets.js";
+import { kFold, type Split, type Splitter, stratifiedKFold } from "./splits.js";
 
 /** A score of a fitted model on samples; more is better. */
 // biome-ignore lint/suspicious/noExplicitAny: a model of any kind
@@ -77,7 +77,7 @@ async function splitsFor<Y>(
   targets: Y,
   { splits = 5, groups }: CrossValidateOptions,
 ): Promise<Split[]> {
-  const labels = estimator.predictsLabels ? await listedLabels(targets as Labels) : undefined;
+  const labels = estimator.predictsLabels ? await labelsOf("crossValidate", targets as Labels) : undefined;
   const rule = typeof splits === "number" ? (labels ? stratifiedKFold(splits) : kFold(splits)) : splits;
-  return rule.split({ samples: countOf(samples), labels: labels ?? (await listedLabels(targets as Labels)), groups });
+  return rule.split({ samples: countOf(samples), labels, groups });
 }

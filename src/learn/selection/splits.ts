@@ -4,9 +4,9 @@
  */
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import { permutation } from "../../core/seeded-order.js";
 import { shown } from "../../core/shown.js";
-import { isTensor } from "../../tensor/index.js";
-import type { Label, Labels } from "../core/targets.js";
+import type { Label } from "../core/targets.js";
 
 /** Positions of samples to fit to, and of samples to test on. */
 export interface Split {
@@ -35,33 +35,12 @@ export interface FoldOptions {
   readonly seed?: number;
 }
 
-/**
- * A permutation of 0 … n−1 by a seed: Fisher and Yates, with a small generator whose numbers are the same
- * everywhere. @internal for tests: that it is uniform
- */
-export function shuffled(n: number, seed: number): Int32Array {
-  const order = Int32Array.from({ length: n }, (_, i) => i);
-  const next = generator(seed);
-  for (let i = n - 1; i > 0; i--) {
-    const j = Math.floor(next() * (i + 1));
-    [order[i], order[j]] = [order[j] as number, order[i] as number];
-  }
-  return order;
-}
-
-/** Numbers in [0, 1): mulberry32, good enough to mix samples. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+/** The samples in a mixed order. */
+const mixedOrder = (samples: number, seed: number, stream = 0): Int32Array =>
+  Int32Array.from(permutation(samples, [0, seed >>> 0], stream));
 
 const orderOf = (samples: number, { seed }: FoldOptions): Int32Array =>
-  seed === undefined ? Int32Array.from({ length: samples }, (_, i) => i) : shuffled(samples, seed);
+  seed === undefined ? counted(0, samples) : mixedOrder(samples, seed);
 
 /** The split in which one fold is tested: `fold[i]` is the fold of sample i. Positions are in order. */
 function splitsOfFolds(fold: Int32Array, folds: number): Split[] {
@@ -219,29 +198,23 @@ export function shuffleSplit(splits = 10, options: ShuffleOptions = {}): Splitte
   checkOptions("shuffleSplit", options, { testSize: "number", seed: "number" });
   return {
     kind: "shuffleSplit",
-    split: ({ samples }) =>
-      Array.from({ length: splits }, (_, k) =>
-        randomSplit("shuffleSplit", samples, options, (options.seed ?? 0) + 7919 * k),
-      ),
+    split: ({ samples }) => Array.from({ length: splits }, (_, k) => randomSplit("shuffleSplit", samples, options, k)),
   };
 }
 
-/** One random split: the last of a mixed order are tested on. */
-function randomSplit(operation: string, samples: number, { testSize = 0.25 }: ShuffleOptions, seed: number): Split {
+/** The random split of this number: the last of a mixed order are tested on. */
+function randomSplit(
+  operation: string,
+  samples: number,
+  { testSize = 0.25, seed = 0 }: ShuffleOptions,
+  number: number,
+): Split {
   const count = testSize < 1 ? Math.ceil(testSize * samples) : testSize;
   if (!Number.isSafeInteger(count) || count < 1 || count >= samples) {
     throw new ArgumentError(
       `${operation}: testSize is ${testSize} of ${samples} samples; both parts need one at least.`,
     );
   }
-  const order = shuffled(samples, seed);
+  const order = mixedOrder(samples, seed, number);
   return { train: order.slice(0, samples - count), test: order.slice(samples - count) };
-}
-
-/** Labels as a list, for rules that look at them. */
-export async function listedLabels(labels: Labels | undefined): Promise<readonly Label[] | undefined> {
-  if (labels === undefined) return undefined;
-  if (isTensor(labels)) return Array.from((await labels.data()) as ArrayLike<number>, Number);
-  if (Array.isArray(labels) || ArrayBuffer.isView(labels)) return Array.from(labels as ArrayLike<Label>);
-  return undefined;
 }

@@ -5,6 +5,7 @@
  */
 import { checkFunction, checkOptions, checkWhole, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import type { Seed } from "../../core/seeded-order.js";
 import { shown } from "../../core/shown.js";
 import { foldIn, type Key } from "../../random/index.js";
 import { checkKey } from "../../random/key.js";
@@ -13,7 +14,7 @@ import { jit } from "../../transforms/jit.js";
 import { leaves } from "../../transforms/tree.js";
 import type { Batches } from "./batches.js";
 import { collated } from "./collate.js";
-import { inOrder, type Order, type Seed, shuffled, shuffledByBlocks } from "./order.js";
+import { inOrder, type Order, shuffled, shuffledByBlocks } from "./order.js";
 import { readAhead } from "./prefetch.js";
 import { type Examples, type Rows, rowsOf } from "./rows.js";
 import { groupsOf, isStreamSource, type Stream, type StreamSource, shuffledStream, streamOf } from "./stream.js";

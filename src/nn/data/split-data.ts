@@ -1,12 +1,13 @@
 /** Data in two or three parts: for training, validation and test. A part is rows again, which a loader takes; nothing is copied. */
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
+import type { Seed } from "../../core/seeded-order.js";
 import { shown } from "../../core/shown.js";
 import type { Key } from "../../random/index.js";
 import { checkKey } from "../../random/key.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import type { BatchOf } from "./loader.js";
-import { inOrder, type Order, type Seed, shuffled } from "./order.js";
+import { inOrder, type Order, shuffled } from "./order.js";
 import { type Rows, rowsOf, subset } from "./rows.js";
 
 /** Options of `splitData`. */

@@ -3,8 +3,8 @@
  * buffer of bounded size, and an epoch that begins later reads and drops what comes before. loader.ts calls this.
  */
 import { ArgumentError } from "../../core/errors.js";
+import { below, bitsFrom, type Seed } from "../../core/seeded-order.js";
 import { shown } from "../../core/shown.js";
-import { below, bitsFrom, type Seed } from "./order.js";
 
 /** Examples that come one after the other. */
 export type Stream<E> = Iterable<E> | AsyncIterable<E>;

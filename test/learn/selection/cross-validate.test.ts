@@ -10,6 +10,7 @@ import {
   ridge,
   type Samples,
   standardScaler,
+  table,
 } from "../../../src/learn/index.js";
 import { learnCases, of } from "../../support/learn-cases.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
@@ -41,6 +42,19 @@ test("labels are stratified unless told", async () => {
   const { scores, splits } = await crossValidate(gaussianNaiveBayes(), x, [...y], { splits: 3 });
   for (const { test } of splits) assert.equal(new Set([...test].map((i) => y[i])).size, 3);
   assert.ok(scores.score!.every((score) => score > 0.8));
+});
+
+test("labels of a table's column are stratified, too", async () => {
+  const people = table({ size: [1, 1.1, 1.2, 1.3, 5, 5.1, 5.2, 5.3], kind: [..."aaaabbbb"] });
+  const { splits, scores } = await crossValidate(gaussianNaiveBayes(), people.drop(["kind"]), people.column("kind"), {
+    splits: 4,
+  });
+  for (const { test } of splits)
+    assert.deepEqual(
+      [...test].map((i) => (i < 4 ? "a" : "b")),
+      ["a", "b"],
+    );
+  assert.deepEqual(scores.score, [1, 1, 1, 1]);
 });
 
 test("an estimator without a score of its own needs one", async () => {

@@ -10,7 +10,6 @@ import {
   stratifiedKFold,
   timeSeriesSplit,
 } from "../../../src/learn/index.js";
-import { shuffled } from "../../../src/learn/selection/splits.js";
 import { learnCases } from "../../support/learn-cases.js";
 
 const MAKERS: Readonly<Record<string, (folds: number) => Splitter>> = {
@@ -58,15 +57,6 @@ test("mixed stratified folds keep the shares of the classes", () => {
   for (const { test } of stratifiedKFold(5, { seed: 1 }).split({ samples: 60, labels })) {
     assert.equal([...test].filter((i) => labels[i] === "a").length, 4);
   }
-});
-
-test("a permutation is uniform: each place of each element as often as chance allows", () => {
-  const counts = Array.from({ length: 4 }, () => new Array<number>(4).fill(0));
-  for (let seed = 0; seed < 4000; seed++) {
-    for (const [place, element] of shuffled(4, seed).entries()) counts[place]![element]!++;
-  }
-  // 1000 each, standard deviation 27.4
-  for (const row of counts) for (const count of row) assert.ok(Math.abs(count - 1000) < 5 * 27.4, String(count));
 });
 
 test("one is left out at a time", () => {

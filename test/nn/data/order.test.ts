@@ -1,7 +1,8 @@
 /** Orders of epochs: permutations, each as likely, and the same for the same seed. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { below, bitsFrom, type Order, type Seed, shuffled, shuffledByBlocks } from "../../../src/nn/data/order.js";
+import type { Seed } from "../../../src/core/seeded-order.js";
+import { type Order, shuffled, shuffledByBlocks } from "../../../src/nn/data/order.js";
 import { expectFrequencies } from "../../support/goodness-of-fit.js";
 
 const list = (order: Order, count: number): number[] => Array.from({ length: count }, (_, i) => order(i));
@@ -86,12 +87,4 @@ test("shuffledByBlocks takes blocks in a shuffled order, and the rows of each, t
     forwards.slice(0, 4),
     [...forwards.slice(0, 4)].sort((a, b) => a - b),
   );
-});
-
-test("below gives every number of a range as often", () => {
-  const bits = bitsFrom([0, 0]);
-  const counts = new Array<number>(7).fill(0);
-  for (let i = 0; i < 14_000; i++) counts[below(7, bits)]!++;
-  expectFrequencies(counts, new Array(7).fill(1 / 7), "sevenths");
-  assert.equal(below(1, bits), 0);
 });

@@ -6,7 +6,7 @@
 import { type ElementSettings, elementOps } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
-import { type AttentionProblem, declareInputs, Visibility } from "./problem.js";
+import { type AttentionProblem, declareInputs, type InputBuffers, Visibility } from "./problem.js";
 import { inverses, laneRows, storeLogs, storeSums } from "./row-results.js";
 import type { Operand, TileForm, Tiles } from "./tiles.js";
 import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
@@ -16,17 +16,10 @@ export function forwardKernel<O extends Operand>(
   settings: ElementSettings,
   form: TileForm<O>,
 ): Kernel {
-  const { batch, heads, keyHeads, queries, keys, depth, width, type, params } = problem;
-  const count = Math.ceil(queries / form.rows);
-  const name = `attention[${[batch, heads, queries, width].join("×")}]`;
-  const k = new KernelBuilder(name, batch * heads * count, form.lanes);
-  const inputs = declareInputs(k, problem);
-  const [out, logs] = [k.buffer(problem.dtype, true), k.buffer(type, true)];
-  const { member, head, first } = placeOf(k, count, form.rows, heads, params.right < keys);
-  const visibility = new Visibility(k, problem, inputs, member, head);
+  const { queries, keys, depth, width, type, params } = problem;
+  const { k, inputs, out, logs, first, visibility, rowsOfHead } = startForward(problem, form.rows, type, form.lanes);
   const tiles = form.tiles(k);
-  const start = firstRowOf(k, member, head, heads, queries);
-  const keyStart = firstRowOf(k, member, keyHeadOf(k, head, problem), keyHeads, keys);
+  const { start, keyStart } = rowsOfHead();
   const q = tiles.resident({ buffer: inputs.q, count: queries, width: depth });
   const key = tiles.streamed({ buffer: inputs.k, count: keys, width: depth }, false);
   const value = tiles.streamed({ buffer: inputs.v, count: keys, width }, true);
@@ -58,6 +51,44 @@ export function forwardKernel<O extends Operand>(
   const isOne = k.compare("eq", tiles.column(0), k.constant("i32", 0));
   storeLogs(k, settings, logs, rows, { largest: state.slice(0, rowAt.length), totals, isOne });
   return k.finish();
+}
+
+/** A forward kernel that has begun. */
+interface ForwardStart {
+  readonly k: KernelBuilder;
+  readonly inputs: InputBuffers;
+  readonly out: number;
+  readonly logs: number;
+  /** The first query of the tile. */
+  readonly first: Value;
+  readonly visibility: Visibility;
+  /** The first rows of the queries' and the keys' heads. */
+  rowsOfHead(): { readonly start: Value; readonly keyStart: Value };
+}
+
+/**
+ * The beginning of every forward kernel: its name, buffers, the tile of queries that a workgroup has, and the keys that it may see.
+ * `rowsOfHead` computes where the rows of its heads begin; kernels call it once their tiles are declared.
+ */
+export function startForward(
+  problem: AttentionProblem,
+  rows: number,
+  logType: "f32" | "f64",
+  ...lanes: readonly [lanes: number, subgroupSize?: number]
+): ForwardStart {
+  const { batch, heads, keyHeads, queries, keys, width, dtype, params } = problem;
+  const count = Math.ceil(queries / rows);
+  const name = `attention[${[batch, heads, queries, width].join("×")}]`;
+  const k = new KernelBuilder(name, batch * heads * count, ...lanes);
+  const inputs = declareInputs(k, problem);
+  const [out, logs] = [k.buffer(dtype, true), k.buffer(logType, true)];
+  const { member, head, first } = placeOf(k, count, rows, heads, params.right < keys);
+  const visibility = new Visibility(k, problem, inputs, member, head);
+  const rowsOfHead = () => ({
+    start: firstRowOf(k, member, head, heads, queries),
+    keyStart: firstRowOf(k, member, keyHeadOf(k, head, problem), keyHeads, keys),
+  });
+  return { k, inputs, out, logs, first, visibility, rowsOfHead };
 }
 
 /** A tile's first row and column; `isTurned`: rows are keys and columns queries. `unit`: a factor of all scores. */

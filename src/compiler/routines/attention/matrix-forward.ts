@@ -7,14 +7,15 @@
  */
 import type { ElementSettings } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
-import { KernelBuilder } from "../../ir/kernel-builder.js";
+import type { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { MatrixAttentionTile } from "../../target/tile-profile.js";
+import { startForward } from "./forward.js";
 import { FragmentLanes } from "./fragment-lanes.js";
 import { MatrixTiles, matrixDemands } from "./matrix-tiles.js";
 import { weightPair } from "./narrow-weights.js";
-import { type AttentionProblem, declareInputs, Visibility } from "./problem.js";
+import type { AttentionProblem, Visibility } from "./problem.js";
 import { inverses, laneRows, storeLogs } from "./row-results.js";
-import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
+import { mostColumns, walkOver } from "./walk.js";
 
 /** Growth of a score, in powers of two, up to which sums are not scaled. */
 export const GROWTH = 8;
@@ -26,19 +27,18 @@ export function matrixForwardKernel(
   settings: ElementSettings,
   tile: MatrixAttentionTile,
 ): Kernel {
-  const { batch, heads, keyHeads, queries, keys, depth, width, params } = problem;
-  const count = Math.ceil(queries / tile.rows);
-  const name = `attention[${[batch, heads, queries, width].join("×")}]`;
+  const { queries, keys, depth, width, params } = problem;
   const { lanes: workgroup } = matrixDemands(tile, problem, "forward");
-  const k = new KernelBuilder(name, batch * heads * count, workgroup, tile.subgroupSize);
-  const inputs = declareInputs(k, problem);
-  const [out, logs] = [k.buffer(problem.dtype, true), k.buffer("f32", true)];
-  const { member, head, first } = placeOf(k, count, tile.rows, heads, params.right < keys);
-  const visibility = new Visibility(k, problem, inputs, member, head);
+  const { k, inputs, out, logs, first, visibility, rowsOfHead } = startForward(
+    problem,
+    tile.rows,
+    "f32",
+    workgroup,
+    tile.subgroupSize,
+  );
   const tiles = new MatrixTiles(k, problem, tile, "forward");
   const lanes = new FragmentLanes(k, tile.fragment, tiles.array, tiles.scratch);
-  const start = firstRowOf(k, member, head, heads, queries);
-  const keyStart = firstRowOf(k, member, keyHeadOf(k, head, problem), keyHeads, keys);
+  const { start, keyStart } = rowsOfHead();
   const q = tiles.resident({ buffer: inputs.q, count: queries, width: depth }, start, first);
   const key = tiles.streamed({ buffer: inputs.k, count: keys, width: depth }, "first");
   const value = tiles.streamed({ buffer: inputs.v, count: keys, width }, "second");

@@ -33,7 +33,7 @@ export function problemOf(node: Node): AttentionProblem {
 }
 
 /** The buffers of the inputs that every kernel of an attention takes. */
-interface InputBuffers {
+export interface InputBuffers {
   readonly q: number;
   readonly k: number;
   readonly v: number;

@@ -9,31 +9,30 @@
  */
 import type { ElementSettings } from "../../elements/elements.js";
 import type { Kernel, Value } from "../../ir/ir.js";
-import { KernelBuilder } from "../../ir/kernel-builder.js";
+import type { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { SharedAttentionTile } from "../../target/tile-profile.js";
-import { tileScores } from "./forward.js";
+import { startForward, tileScores } from "./forward.js";
 import { BEFORE_ANY, GROWTH, largerNumber, tileStart } from "./matrix-forward.js";
-import { type AttentionProblem, declareInputs, Visibility } from "./problem.js";
+import type { AttentionProblem } from "./problem.js";
 import { inverses, laneRows, storeLogs, storeSums } from "./row-results.js";
 import { SharedTiles } from "./shared-tiles.js";
-import { firstRowOf, keyHeadOf, mostColumns, placeOf, walkOver } from "./walk.js";
+import { mostColumns, walkOver } from "./walk.js";
 
 export function sharedForwardKernel(
   problem: AttentionProblem,
   settings: ElementSettings,
   tile: SharedAttentionTile,
 ): Kernel {
-  const { batch, heads, keyHeads, queries, keys, depth, width, params } = problem;
-  const count = Math.ceil(queries / tile.rows);
-  const name = `attention[${[batch, heads, queries, width].join("×")}]`;
-  const k = new KernelBuilder(name, batch * heads * count, tile.lanes[0] * tile.lanes[1], tile.subgroupSize);
-  const inputs = declareInputs(k, problem);
-  const [out, logs] = [k.buffer(problem.dtype, true), k.buffer("f32", true)];
-  const { member, head, first } = placeOf(k, count, tile.rows, heads, params.right < keys);
-  const visibility = new Visibility(k, problem, inputs, member, head);
+  const { queries, keys, depth, width, params } = problem;
+  const { k, inputs, out, logs, first, visibility, rowsOfHead } = startForward(
+    problem,
+    tile.rows,
+    "f32",
+    tile.lanes[0] * tile.lanes[1],
+    tile.subgroupSize,
+  );
   const tiles = new SharedTiles(k, tile, "f32");
-  const start = firstRowOf(k, member, head, heads, queries);
-  const keyStart = firstRowOf(k, member, keyHeadOf(k, head, problem), keyHeads, keys);
+  const { start, keyStart } = rowsOfHead();
   const q = tiles.resident({ buffer: inputs.q, count: queries, width: depth });
   const key = tiles.streamed({ buffer: inputs.k, count: keys, width: depth }, false);
   const value = tiles.streamed({ buffer: inputs.v, count: keys, width }, true);
