@@ -41,7 +41,9 @@ const LAYERS = {
   random: ["tensor", "transforms"],
   io: ["tensor", "transforms", "files"],
   nn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io", "files", "runs"],
-  learn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io", "files", "runs"],
+  learn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io", "files", "runs", "plots"],
+  // pictures and pages: scales, axes, styles
+  plots: ["files"],
   // Its samplers are kernels, written in the compiler's language.
   bayes: [
     "tensor",
@@ -51,6 +53,7 @@ const LAYERS = {
     "io",
     "files",
     "runs",
+    "plots",
     "graph",
     "runtime",
     "compiler/inline/kernel-language.ts",
@@ -121,15 +124,40 @@ export const INNER_LAYERS = {
   learn: {
     // named columns, as files and Arrow have them
     tables: [],
+    // functions of tensors and of functions: minima and roots, integrals and equations, curves through points, tests
+    optimize: [],
+    integrate: ["optimize"],
+    interpolate: [],
+    stats: [],
     // what an estimator and a model are; samples and targets as people have them
     core: ["tables"],
-    preprocessing: ["core"],
-    linear: ["core"],
+    // models in files
+    files: ["core"],
+    // scores and distances
+    metrics: ["core", "tables"],
+    preprocessing: ["core", "tables"],
+    linear: ["core", "optimize", "preprocessing"],
     "naive-bayes": ["core"],
+    covariance: ["core"],
+    discriminant: ["core", "covariance"],
+    decomposition: ["core"],
+    neighbors: ["core", "metrics"],
+    cluster: ["core", "metrics", "neighbors"],
+    mixture: ["core", "cluster"],
+    manifold: ["core", "metrics", "neighbors", "decomposition"],
+    // functions of two samples, their algebra, and what is learned with them
+    kernels: ["core", "metrics", "optimize"],
+    trees: ["core", "metrics"],
     // estimators made of estimators
-    compose: ["core"],
+    compose: ["core", "tables", "preprocessing"],
     // splits, cross-validation, searches
-    selection: ["core", "compose"],
+    selection: ["core", "tables", "compose", "metrics"],
+    // many estimators as one: bagging, stacking, voting, calibration, selection of features
+    ensemble: ["core", "compose", "selection", "linear", "trees", "metrics"],
+    // what a model relies on: importances, partial dependence, SHAP values
+    inspection: ["core", "metrics", "selection", "trees"],
+    // pictures
+    plots: ["core", "metrics", "selection", "cluster", "trees", "inspection", "compose"],
   },
   nn: {
     // what a layer is: scopes, parameters, models of parts, summaries

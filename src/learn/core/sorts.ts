@@ -1,6 +1,7 @@
 /**
- * The sorts of estimators: regressions predict numbers, classifications labels and transformers new columns. Each sort
- * adds to a kind's definition what all of its kind share: how targets are read, and `predict`, `transform`, `score`.
+ * The sorts of estimators: regressions predict numbers, classifications labels, transformers new columns, clusterers groups and outlier
+ * detectors what is unusual. Each sort adds to a kind's definition what all of its kind share: how targets are read, and `predict`,
+ * `transform`, `score`.
  */
 import type { OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
@@ -169,6 +170,28 @@ export function classifier<L, O extends object, M extends Methods = None>(
   return estimator({ ...definition, targets: labelTargets, learn, methods }) as never;
 }
 
+/** Methods of classifications that know probabilities. */
+export interface ProbabilityMethods<L, O> extends Methods {
+  /** The probability of each class, [samples, classes], in the order of `classes`. */
+  predictProbability(model: Fitted<L, O>, samples: Samples): Tensor;
+  /** The logarithms of the probabilities. */
+  predictLogProbability(model: Fitted<L, O>, samples: Samples): Tensor;
+}
+
+/** The methods of a kind whose `logProbability` gives [samples, classes]. */
+export function probabilityMethods<L, O extends object>(
+  logProbability: (learned: L, x: Tensor, options: O) => Tensor,
+): ProbabilityMethods<L, O> {
+  const logs = (model: Fitted<L, O>, method: string, samples: Samples): Tensor =>
+    logProbability(model.learned, samplesFor(model as Fitted<unknown, object>, method, samples), model.options);
+  return {
+    predictProbability: (model: Fitted<L, O>, samples: Samples): Tensor =>
+      logs(model, "predictProbability", samples).exp() as Tensor,
+    predictLogProbability: (model: Fitted<L, O>, samples: Samples): Tensor =>
+      logs(model, "predictLogProbability", samples),
+  };
+}
+
 // ---------------------------------------------------------------------------------------------- without targets
 
 /** Targets of kinds that take none: left out, or given by a pipeline and not looked at. */
@@ -201,6 +224,52 @@ export function transformer<L, O extends object, M extends Methods = None>(
         samplesFor(model as Fitted<unknown, object>, "transform", samples),
         model.options,
       ),
+    ...definition.methods,
+  };
+  return estimator({ ...definition, targets: noTargets, methods }) as never;
+}
+
+// ---------------------------------------------------------------------------------------------- clusters
+
+/** Groups of the samples: what every clusterer learns, besides what is its own. */
+export interface ClusterLearned {
+  /** The group of each sample of the fit, [samples], i32; -1 for a sample in none. */
+  readonly labels: Tensor;
+}
+
+/**
+ * Estimators that put samples into groups. The groups of the samples of the fit are `model.learned.labels`. Kinds that can place
+ * new samples have `predict` among their methods.
+ */
+export function clusterer<L extends ClusterLearned, O extends object, M extends Methods = None>(
+  definition: Common<O, M> & { learn(data: Data, options: O): Learning<L> },
+): EstimatorMaker<Ignored, L, O, M> {
+  return estimator({ ...definition, targets: noTargets, methods: definition.methods ?? ({} as M) }) as never;
+}
+
+// ---------------------------------------------------------------------------------------------- outliers
+
+/** Methods of every outlier detector. */
+export interface OutlierMethods<L, O> extends Methods {
+  /** 1 for a usual sample, -1 for an outlier, [samples], i32, as in scikit-learn. */
+  predict(model: Fitted<L, O>, samples: Samples): Tensor;
+  /** How usual each sample is, [samples]; below 0 it is an outlier. */
+  decisionFunction(model: Fitted<L, O>, samples: Samples): Tensor;
+}
+
+/** Estimators that find what is unusual. `decision` is below 0 for outliers. */
+export function outlierDetector<L, O extends object, M extends Methods = None>(
+  definition: Common<O, M> & {
+    learn(data: Data, options: O): Learning<L>;
+    decision(learned: L, x: Tensor, options: O): Tensor;
+  },
+): EstimatorMaker<Ignored, L, O, OutlierMethods<L, O> & M> {
+  const decision = (model: Fitted<L, O>, method: string, samples: Samples): Tensor =>
+    definition.decision(model.learned, samplesFor(model as Fitted<unknown, object>, method, samples), model.options);
+  const methods = {
+    decisionFunction: (model: Fitted<L, O>, samples: Samples): Tensor => decision(model, "decisionFunction", samples),
+    predict: (model: Fitted<L, O>, samples: Samples): Tensor =>
+      where(decision(model, "predict", samples).less(0), -1, 1).cast("i32") as Tensor,
     ...definition.methods,
   };
   return estimator({ ...definition, targets: noTargets, methods }) as never;

@@ -2,9 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { arange, type Tensor, tensor } from "../../tensor/index.js";
-import type { Fitted } from "../core/model.js";
-import type { Samples } from "../core/samples.js";
-import { classifier, samplesFor } from "../core/sorts.js";
+import { classifier, probabilityMethods } from "../core/sorts.js";
 
 /** Options of `gaussianNaiveBayes`. */
 export interface GaussianNaiveBayesOptions {
@@ -40,14 +38,7 @@ function logProbability(learned: GaussianLearned, x: Tensor): Tensor {
   return shifted.sub(shifted.exp().sum({ axis: 1, keepDims: true }).log()) as Tensor;
 }
 
-const methods = {
-  /** The probability of each class, [samples, classes], in the order of `classes`. */
-  predictProbability: (model: Fitted<GaussianLearned>, samples: Samples): Tensor =>
-    logProbability(model.learned, samplesFor(model, "predictProbability", samples)).exp() as Tensor,
-  /** The logarithms of the probabilities. */
-  predictLogProbability: (model: Fitted<GaussianLearned>, samples: Samples): Tensor =>
-    logProbability(model.learned, samplesFor(model, "predictLogProbability", samples)),
-};
+const methods = probabilityMethods<GaussianLearned, GaussianNaiveBayesOptions>(logProbability);
 
 /** Classes whose features are normal and independent of one another within a class. */
 export const gaussianNaiveBayes = classifier<GaussianLearned, GaussianNaiveBayesOptions, typeof methods>({

@@ -1,0 +1,11 @@
+/** Samples made ready for estimators. */
+export {
+  type MinMaxScalerOptions,
+  maxAbsScaler,
+  minMaxScaler,
+  type RobustScalerOptions,
+  robustScaler,
+  type ScalerLearned,
+  type StandardScalerOptions,
+  standardScaler,
+} from "./scalers.js";

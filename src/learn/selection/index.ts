@@ -1,0 +1,20 @@
+/** Splits and cross-validation. */
+export {
+  type CrossValidated,
+  type CrossValidateOptions,
+  crossValidate,
+  type Scorer,
+} from "./cross-validate.js";
+export {
+  type FoldOptions,
+  groupKFold,
+  kFold,
+  leaveOneOut,
+  type ShuffleOptions,
+  type Split,
+  type SplitInput,
+  type Splitter,
+  shuffleSplit,
+  stratifiedKFold,
+  timeSeriesSplit,
+} from "./splits.js";

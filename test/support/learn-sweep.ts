@@ -1,0 +1,169 @@
+/**
+ * The checks that every estimator must pass: shapes, misuse, determinism, what models carry. Each family's tests call `sweepEstimators`
+ * with its estimators; a test of src/learn/index.ts finds those that nobody swept.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { jit, random, type Tensor, tensor } from "../../src/index.js";
+import { type AnyEstimator, table } from "../../src/learn/index.js";
+import { numbersOf } from "./tensors.js";
+
+/** An estimator of the sweep, with the kind of its targets and a method of its models that takes samples. */
+export interface SweptEstimator {
+  readonly make: () => AnyEstimator;
+  readonly targets: "numbers" | "labels" | "none";
+  readonly method: string;
+}
+
+const device = "cpu";
+const normal = (shape: number[]): Tensor => random.normal(random.key(1, { device }), shape) as Tensor;
+
+const targetsOf = (targets: string, count: number) =>
+  targets === "none"
+    ? undefined
+    : Array.from({ length: count }, (_, i) => (targets === "labels" ? i % 2 : Math.sin(i)));
+
+export function sweepEstimators(estimators: readonly SweptEstimator[]): void {
+  for (const each of estimators) sweep(each);
+}
+
+function sweep({ make, targets, method }: SweptEstimator): void {
+  const { kind } = make();
+  const fit = async (x: unknown, y: unknown = targetsOf(targets, (x as { length: number }).length)) =>
+    make().fit(x as number[][], y, { device });
+  const apply = (model: Record<string, (x: unknown) => Tensor>, x: unknown) => model[method]!(x);
+
+  test(`${kind}: a fit twice gives the same numbers, and leaves the samples as they were`, async () => {
+    const x = normal([12, 3]);
+    const before = numbersOf(x);
+    const [a, b] = [await fit(x, targetsOf(targets, 12)), await fit(x, targetsOf(targets, 12))];
+    assert.deepEqual(numbersOf(apply(a, x)), numbersOf(apply(b, x)));
+    assert.deepEqual(numbersOf(x), before);
+  });
+
+  test(`${kind}: one feature, and columns that do not vary or stand twice`, async () => {
+    const y = targetsOf(targets, 6);
+    for (const x of [[[1], [2], [4], [8], [9], [11]], [1, 2, 4, 8, 9, 11].map((v) => [v, 5, v])]) {
+      assert.ok(numbersOf(apply(await fit(x, y), x)).every(Number.isFinite));
+    }
+  });
+
+  test(`${kind}: rows one by one give what they give together`, async () => {
+    const x = normal([10, 4]);
+    const model = await fit(x, targetsOf(targets, 10));
+    const alone = numbersOf(apply(model, x.at("3:4")));
+    const width = alone.length;
+    numbersOf(apply(model, x))
+      .slice(3 * width, 4 * width)
+      .forEach((value, i) => {
+        assert.ok(Math.abs(value - alone[i]!) <= 1e-5 * Math.max(1, Math.abs(value)), `${value} and ${alone[i]}`);
+      });
+  });
+
+  test(`${kind}: NaN and infinities are refused with their place, in samples, targets and weights`, async () => {
+    await assert.rejects(
+      fit([
+        [1, 2],
+        [3, Number.NaN],
+      ]),
+      /in row 1, column 1 is NaN; fill missing values/,
+    );
+    await assert.rejects(
+      fit([
+        [Number.POSITIVE_INFINITY, 2],
+        [3, 4],
+      ]),
+      /in row 0, column 0 is Infinity/,
+    );
+    if (targets === "numbers") await assert.rejects(fit([[1], [2]], [1, Number.NaN]), /target 1 is NaN/);
+    const weighted = (weights: number[]) =>
+      make().fit(
+        [
+          [1, 2],
+          [3, 4],
+        ],
+        targetsOf(targets, 2),
+        { weights, device },
+      );
+    await assert.rejects(async () => weighted([1, Number.NaN]), /weight 1 is NaN/);
+    await assert.rejects(async () => weighted([1, -1]), /a weight is -1/);
+    await assert.rejects(async () => weighted([1]), /2 samples and 1 weights/);
+  });
+
+  test(`${kind}: empty and misshapen samples are refused by name`, async () => {
+    await assert.rejects(fit([]), /there are no samples/);
+    await assert.rejects(fit([[], []]), /no features|no samples/);
+    await assert.rejects(fit(tensor([1, 2, 3], { device }), targetsOf(targets, 3)), /x\.reshape\(-1, 1\)/);
+    await assert.rejects(fit("text", [1]), /samples are a tensor, an array of rows or a table/);
+    if (targets !== "none") await assert.rejects(fit([[1], [2]], [1]), /2 samples and 1 (targets|labels)/);
+  });
+
+  test(`${kind}: another number of features than in the fit is refused`, async () => {
+    const model = await fit([
+      [1, 2],
+      [3, 5],
+      [4, 4],
+    ]);
+    assert.throws(() => apply(model, [[1, 2, 3]]), /have 3 features, and the model was fitted with 2/);
+    assert.throws(() => apply(model, [[1]]), /have 1 features/);
+  });
+
+  test(`${kind}: columns of a table are found by name, whatever their order`, async () => {
+    const [a, b] = [
+      [1, 2, 4, 3],
+      [9, 8, 5, 1],
+    ];
+    const model = await fit(table({ a, b }), targetsOf(targets, 4));
+    const plain = await fit(
+      a.map((v, i) => [v, b[i]!]),
+      targetsOf(targets, 4),
+    );
+    assert.deepEqual(
+      numbersOf(apply(model, table({ b, a }))),
+      numbersOf(
+        apply(
+          plain,
+          a.map((v, i) => [v, b[i]!]),
+        ),
+      ),
+    );
+    assert.throws(() => apply(model, table({ a })), /lacks the column "b"/);
+    await assert.rejects(
+      fit(table({ a, c: ["x", "y", "x", "y"] }), targetsOf(targets, 4)),
+      /column "c" holds categories/,
+    );
+  });
+
+  test(`${kind}: integers are samples, too, and complex numbers are not`, async () => {
+    const whole = tensor(
+      [
+        [1, 2],
+        [3, 5],
+        [4, 4],
+      ],
+      { dtype: "i32", device },
+    );
+    assert.ok(numbersOf(apply(await fit(whole, targetsOf(targets, 3)), whole)).every(Number.isFinite));
+    await assert.rejects(fit(whole.cast("c64"), targetsOf(targets, 3)), /samples are real numbers/);
+  });
+
+  test(`${kind}: a model is a tree: it goes through jit, and shows itself`, async () => {
+    const x = normal([8, 2]);
+    const model = await fit(x, targetsOf(targets, 8));
+    const inside = jit((m: typeof model, a: Tensor) => apply(m, a))(model, x);
+    numbersOf(inside).forEach((value, i) => {
+      const plain = numbersOf(apply(model, x))[i]!;
+      assert.ok(Math.abs(value - plain) <= 1e-5 * Math.max(1, Math.abs(plain)));
+    });
+    assert.match(String(model), new RegExp(kind));
+  });
+
+  test(`${kind}: an aborted fit ends, and unknown options are named`, async () => {
+    const signal = AbortSignal.abort(new Error("enough"));
+    await assert.rejects(async () => make().fit([[1], [2]], targetsOf(targets, 2), { signal, device }), /enough/);
+    await assert.rejects(
+      async () => make().fit([[1], [2]], targetsOf(targets, 2), { wrong: 1 } as object),
+      /no option "wrong"/,
+    );
+  });
+}
