@@ -186,7 +186,7 @@ export type {
   TrainingEvent,
 } from "./training/events.js";
 export type { HistoryRecord } from "./training/history.js";
-export type { LossChoice, LossFunction, LossName, OneLoss } from "./training/loss-choice.js";
+export type { LossChoice, LossFunction, LossName, LossWeights, OneLoss } from "./training/loss-choice.js";
 export type { Metrics } from "./training/meter.js";
 export type { MetricChoice, MetricFunction, MetricName, OneMetric } from "./training/metric-choice.js";
 export type { ModelOptions } from "./training/model-options.js";

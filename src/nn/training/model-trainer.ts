@@ -44,7 +44,7 @@ export interface ModelCarry {
 /** The trainer of a model. */
 export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOptions): Trainer<ModelCarry, Example<In>> {
   const used = prepared(model, options);
-  const loss = lossOf("train", options.loss);
+  const loss = lossOf("train", options.loss, options.lossWeights);
   const metrics = metricsOf("train", options.metrics);
   const optimizerFor = (params: VariableTree) => wrapped(options, params);
   return {
@@ -72,7 +72,7 @@ export function evaluated<In>(
 ): Readonly<Record<string, Tensor>> {
   const predictions = model.apply(params, batch.x, { state });
   const found = loss?.(predictions, batch);
-  return { ...(found && { loss: found.loss, ...found.parts }), ...metrics(predictions, batch.y) };
+  return { ...(found && { loss: found.loss, ...found.parts }), ...metrics(predictions, batch) };
 }
 
 /** One step: loss and gradients, the optimiser's updates, and the state that the layers set. */
@@ -95,7 +95,7 @@ function steppedOn<In>(
     // Losses of layers, such as the balance of experts, are trained and reported with the loss, and by themselves.
     const auxiliary = auxiliaryLossIfAny(state);
     const value = auxiliary ? (found.add(auxiliary) as Tensor) : found;
-    const reported = { loss: value, ...parts, ...(auxiliary && { auxiliary }), ...metrics(predictions, batch.y) };
+    const reported = { loss: value, ...parts, ...(auxiliary && { auxiliary }), ...metrics(predictions, batch) };
     return [isScaled ? optimizer.scaleLoss(value, carry.optimizer) : value, { state, metrics: reported }];
   };
   const [[, after], gradients] = valueAndGrad(objective, { aux: true })(carry.params);

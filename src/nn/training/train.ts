@@ -40,6 +40,7 @@ const MODEL_KINDS: OptionKinds<TrainOptions<never>> = {
   ...LOOP_KINDS,
   batchSize: "number",
   loss: "any",
+  lossWeights: "any",
   optimizer: "any",
   metrics: "any",
   variables: "any",
