@@ -76,6 +76,18 @@ export function lossOf(operation: string, choice: LossChoice, factors?: LossWeig
   };
 }
 
+/** A loss or its weights in words; functions by their names. */
+export function describedLoss(choice: LossChoice | LossWeights | object | number): string {
+  if (typeof choice === "string" || typeof choice === "number") return String(choice);
+  if (typeof choice === "function") return choice.name || "a function";
+  if (Array.isArray(choice)) return `[${choice.map(describedLoss).join(", ")}]`;
+  if (isTensor(choice)) return `${choice.dtype} ${formatShape(choice.shape)}`;
+  if (typeof choice !== "object" || choice === null) return String(choice);
+  return `{ ${Object.entries(choice)
+    .map(([name, each]) => `${name}: ${describedLoss(each as object)}`)
+    .join(", ")} }`;
+}
+
 interface NamedLoss {
   readonly path: readonly string[];
   readonly loss: LossFunction;

@@ -19,8 +19,8 @@ import { rematerialize } from "../core/rematerialize.js";
 import { mergeTrees, type Variables, type VariableTree, withoutPaths } from "../core/variables.js";
 import { accumulate } from "../optimizers/accumulate.js";
 import { lossScale, masterWeights, type ScaledOptimizer } from "../optimizers/mixed-precision.js";
-import { applyUpdates, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
-import { type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
+import { applyUpdates, describedOptimizer, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
+import { describedLoss, type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
 import { type MetricsOf, metricsOf } from "./metric-choice.js";
 import type { ModelOptions } from "./model-options.js";
 import { explainNonFinite } from "./non-finite.js";
@@ -52,6 +52,12 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
     step: (carry, batch, key) => steppedOn(used, loss, metrics, optimizerFor(carry.params), carry, batch, key),
     evaluate: (carry, batch) => evaluated(used, loss, metrics, carry, batch),
     weigh: exampleWeight,
+    describe: () => ({
+      model: { layers: String(model) },
+      loss: { function: describedLoss(options.loss), weights: describedLoss(options.lossWeights ?? {}) },
+      optimizer: { function: describedOptimizer(options.optimizer), "batches for an update": options.accumulate ?? 1 },
+      precision: { dtype: options.precision ?? "f32" },
+    }),
     withRate: (carry, factor) => ({ ...carry, optimizer: withFactor(carry.optimizer, factor) }),
     explain: (carry, batch, key) => explainNonFinite(used, loss, carry, batch, key),
     explainsBy: (path) => !path.startsWith("optimizer"),

@@ -27,6 +27,11 @@ export interface Trainer<C, B> {
   weigh?(batch: B): number | Tensor;
   /** The same carry with updates that are multiplied by this. `setRate` and `reduceOnPlateau` need it. */
   withRate?(carry: C, factor: number): C;
+  /**
+   * What this is made of, in words: `{ model: { layers: "…" }, loss: { name: "huber" } }`. A checkpoint of a run that was made of
+   * something else is refused.
+   */
+  describe?(): Readonly<Record<string, Readonly<Record<string, string | number>>>>;
   /** Says in words where a loss that is not finite came from, given the carry before that step. */
   explain?(carry: C, batch: B, key: Key): Promise<string>;
   /** Whether `explain` looks at the tensor of this path of the carry; at all of them unless told. */
@@ -46,7 +51,7 @@ export function checkTrainer(operation: string, value: unknown): void {
   const { init, step, ...others } = value as Record<string, unknown>;
   checkFunction(operation, init, "init");
   checkFunction(operation, step, "step");
-  for (const name of ["evaluate", "weigh", "withRate", "explain", "explainsBy"]) {
+  for (const name of ["evaluate", "weigh", "withRate", "describe", "explain", "explainsBy"]) {
     if (others[name] !== undefined) checkFunction(operation, others[name], name);
   }
 }
