@@ -8,8 +8,10 @@ import { ArgumentError } from "../../core/errors.js";
 import { isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import { type Data, type EstimatorMaker, estimator, type Learning, type TargetReader } from "./estimator.js";
+
 import { type Fitted, FittedModel, type Method } from "./model.js";
-import { numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
+import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
+
 import { codesBeside, codesOfTensor, type Label, type Labels, type Numbers, numbersBeside } from "./targets.js";
 
 /** Data of a regression: numbers as targets. */
@@ -22,8 +24,10 @@ interface Common<O extends object, M> {
   readonly kind: string;
   readonly options: OptionKinds<O>;
   check?(options: O): void;
+  checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
+  readonly takesWeights?: boolean;
   /** How samples become a matrix: columns of numbers unless told. `categorySamples` lets categories in, as codes. */
   readonly samples?: SampleReader<O>;
   /** Methods of this kind alone: functions of a model. */
@@ -202,7 +206,8 @@ export function probabilityMethods<L, O extends object>(
 // biome-ignore lint/suspicious/noConfusingVoidType: an argument of this type may be left out
 export type Ignored = void | Numbers | Labels;
 
-const noTargets: TargetReader<Ignored> = {
+/** @see Ignored */
+export const noTargets: TargetReader<Ignored> = {
   areLabels: false,
   read: async () => ({ y: null, classes: null }),
   trace: () => ({ y: null, classes: null }),

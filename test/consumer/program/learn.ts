@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as learn from "pumice/learn";
+import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -16,9 +17,9 @@ const labels = ["a", "b", "a", "b"];
 const device = "cpu";
 
 export const learnCalls: Calls = {
+  ...bayesClassifierCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
-  gaussianNaiveBayes: async () => (await learn.gaussianNaiveBayes().fit(samples, labels, { device })).predict(samples),
   groupKFold: () => learn.groupKFold(2).split({ samples: 4, groups: [1, 1, 2, 2] }),
   kFold: () => learn.kFold(2, { seed: 1 }).split({ samples: 4 }),
   leaveOneOut: () => learn.leaveOneOut().split({ samples: 4 }),
