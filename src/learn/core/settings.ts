@@ -3,12 +3,12 @@ import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
 
-/** Throws unless a setting is a number from `least` on, or a tensor of one number, so that `vmap` can go over it. */
-export function checkAmount(kind: string, name: string, value: unknown, least = 0): void {
-  if (isTensor(value) ? value.rank === 0 : typeof value === "number" && value >= least && Number.isFinite(value))
-    return;
-  const from = least === 0 ? "zero or more" : `${least} or more`;
-  throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number, ${from}, or a tensor of one.`);
+/** Throws unless a setting is a number in bounds, or a tensor of one number, so that `vmap` can go over it. */
+export function checkAmount(kind: string, name: string, value: unknown, least = 0, most = Number.MAX_VALUE): void {
+  if (isTensor(value) ? value.rank === 0 : typeof value === "number" && value >= least && value <= most) return;
+  const isBounded = most < Number.MAX_VALUE;
+  const where = isBounded ? `from ${least} to ${most}` : least === 0 ? "zero or more" : `${least} or more`;
+  throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number, ${where}, or a tensor of one.`);
 }
 
 /** Throws unless probabilities of classes are zero or more and have the sum 1. */

@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as learn from "pumice/learn";
+import { discriminantCalls } from "./learn-discriminant.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import type { Calls } from "./methods.js";
 
@@ -18,6 +19,7 @@ const device = "cpu";
 
 export const learnCalls: Calls = {
   ...bayesClassifierCalls,
+  ...discriminantCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
   groupKFold: () => learn.groupKFold(2).split({ samples: 4, groups: [1, 1, 2, 2] }),
