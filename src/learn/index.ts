@@ -1,9 +1,9 @@
 /** Classical learning: `import { ridge } from "pumice/learn"`. A line for each family. */
 export * from "./compose/index.js";
 export * from "./core/index.js";
-export * from "./files/index.js";
 export * from "./covariance/index.js";
 export * from "./discriminant/index.js";
+export * from "./files/index.js";
 export * from "./linear/index.js";
 export * from "./naive-bayes/index.js";
 export * from "./preprocessing/index.js";
