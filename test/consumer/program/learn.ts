@@ -1,5 +1,7 @@
 /** A consumer's program: every function and class of `pumice/learn`. */
 import * as learn from "pumice/learn";
+import { clusterCalls } from "./learn-cluster.js";
+import { neighborsCalls } from "./learn-neighbors.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -13,6 +15,8 @@ const labels = ["a", "b", "a", "b"];
 const device = "cpu";
 
 export const learnCalls: Calls = {
+  ...clusterCalls,
+  ...neighborsCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
   gaussianNaiveBayes: async () => (await learn.gaussianNaiveBayes().fit(samples, labels, { device })).predict(samples),
