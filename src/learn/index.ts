@@ -4,6 +4,7 @@ export * from "./compose/index.js";
 export * from "./core/index.js";
 export * from "./covariance/index.js";
 export * from "./discriminant/index.js";
+export * from "./files/index.js";
 export * from "./linear/index.js";
 export * from "./naive-bayes/index.js";
 export * from "./neighbors/index.js";
