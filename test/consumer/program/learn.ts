@@ -3,8 +3,10 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as learn from "pumice/learn";
+import { clusterCalls } from "./learn-cluster.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
+import { neighborsCalls } from "./learn-neighbors.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -18,6 +20,8 @@ const labels = ["a", "b", "a", "b"];
 const device = "cpu";
 
 export const learnCalls: Calls = {
+  ...clusterCalls,
+  ...neighborsCalls,
   ...bayesClassifierCalls,
   ...discriminantCalls,
   Table: () => new learn.Table(new Map(), 0).names,
