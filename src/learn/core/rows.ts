@@ -13,7 +13,7 @@ export function countOf(samples: Samples): number {
 export function samplesAt(samples: Samples, positions: Int32Array): Samples {
   if (samples instanceof Table) return samples.take(positions);
   if (isTensor(samples)) return rowsAt(samples, positions);
-  return Array.from(positions, (i) => samples[i] as readonly number[]);
+  return Array.from(positions, (i) => samples[i]) as Samples;
 }
 
 /** Targets at these positions: a tensor, a list or a column. Anything else, as undefined for none, stays. */
