@@ -1,8 +1,10 @@
 /** A consumer's program: every function and class of `pumice/learn`. */
 import * as learn from "pumice/learn";
+import { clusterCalls } from "./learn-cluster.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { learnTableCalls } from "./learn-tables.js";
+import { neighborsCalls } from "./learn-neighbors.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -17,6 +19,8 @@ const device = "cpu";
 
 export const learnCalls: Calls = {
   ...learnTableCalls,
+  ...clusterCalls,
+  ...neighborsCalls,
   ...bayesClassifierCalls,
   ...discriminantCalls,
   Table: () => new learn.Table(new Map(), 0).names,
