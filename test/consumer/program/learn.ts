@@ -3,8 +3,8 @@ import * as learn from "pumice/learn";
 import { clusterCalls } from "./learn-cluster.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
-import { learnTableCalls } from "./learn-tables.js";
 import { neighborsCalls } from "./learn-neighbors.js";
+import { learnTableCalls } from "./learn-tables.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
