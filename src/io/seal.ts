@@ -1,6 +1,6 @@
 /**
  * A checksum at the end of a file: the SHA-256 of all bytes before it, so that a file that was cut short or damaged is not taken for a whole
- * one. It can be written while the contents are still being computed. Checkpoints of training have one (src/nn/files/tree-file.ts).
+ * one. It can be written while the contents are still being computed. Checkpoints of training have one (src/io/trees/tree-file.ts).
  */
 import { createHash } from "node:crypto";
 import { FormatError } from "../core/errors.js";

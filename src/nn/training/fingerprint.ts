@@ -7,10 +7,10 @@ import { isComplex } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
+import { isPlainObject, type Json } from "../../io/trees/json.js";
 import { stack, type Tensor } from "../../tensor/index.js";
 import { flattenTensors, leafPaths } from "../../transforms/trees.js";
 import type { Batches } from "../data/batches.js";
-import { isPlainObject, type Json } from "../files/json.js";
 
 /** What a run is made of, by name: "model", "loss", "data" … Texts by what they describe. */
 export type Fingerprint = Readonly<Record<string, Readonly<Record<string, Json>>>>;
