@@ -193,7 +193,7 @@ export type { ModelOptions } from "./training/model-options.js";
 export type { Example, ModelCarry } from "./training/model-trainer.js";
 export type { EarlyStopOptions, Monitor, ReduceOnPlateauOptions, Until } from "./training/monitors.js";
 export { NonFiniteLossError } from "./training/non-finite.js";
-export type { LoopOptions } from "./training/options.js";
+export type { LoopOptions, ResumeOptions } from "./training/options.js";
 export type { TrainingProgress } from "./training/progress.js";
 export { TrainingRun, type TrainOptions, train } from "./training/train.js";
 export { Trained, TrainingResult } from "./training/trained.js";
