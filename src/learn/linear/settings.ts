@@ -1,0 +1,43 @@
+/** Checks of the settings that linear models share, and penalties as tensors. Penalties may be tensors, so that `vmap` maps over them. */
+import { checkWhole } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import { full, isTensor, type Tensor } from "../../tensor/index.js";
+
+/** A number, or a tensor of one. */
+export type Setting = number | Tensor;
+
+/** Throws unless a setting is a finite number from `least` on (above it, where it is `open`), or a tensor of one number. */
+export function checkSetting(operation: string, name: string, value: Setting, least = 0, open = false): void {
+  if (isTensor(value) ? value.rank === 0 : isAtLeast(value, least, open)) return;
+  const range = open ? `above ${least}` : least === 0 ? "zero or more" : `${least} or more`;
+  throw new ArgumentError(`${operation}: ${name} is ${shown(value)}; it is a number, ${range}, or a tensor of one.`);
+}
+
+const isAtLeast = (value: unknown, least: number, open: boolean): boolean =>
+  typeof value === "number" && Number.isFinite(value) && (open ? value > least : value >= least);
+
+/** Throws unless a share lies between 0 and 1. */
+export function checkShare(operation: string, name: string, value: Setting): void {
+  checkSetting(operation, name, value);
+  if (isTensor(value) || value <= 1) return;
+  throw new ArgumentError(`${operation}: ${name} is ${value}; it is a share, between 0 and 1.`);
+}
+
+/** When an iteration ends. */
+export interface Stopping {
+  /** The precision at which the fit ends. */
+  readonly tol?: number;
+  /** Rounds at most. */
+  readonly maxIter?: number;
+}
+
+export function checkStopping(operation: string, { tol = 0, maxIter = 1 }: Stopping): void {
+  checkWhole(operation, "maxIter", maxIter, 1);
+  if (tol >= 0 && Number.isFinite(tol)) return;
+  throw new ArgumentError(`${operation}: tol is ${shown(tol)}; it is a number, zero or more.`);
+}
+
+/** A setting as a scalar beside a tensor. */
+export const scalarBeside = (value: Setting, { device, dtype }: Tensor): Tensor =>
+  (isTensor(value) ? value.cast(dtype) : full([], value, { device, dtype })) as Tensor;
