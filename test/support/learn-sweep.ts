@@ -13,10 +13,15 @@ export interface SweptEstimator {
   readonly make: () => AnyEstimator;
   readonly targets: "numbers" | "labels" | "none";
   readonly method: string;
+  /** Samples that the kind takes: whole numbers from zero on, or any unless told. */
+  readonly samples?: "counts";
 }
 
 const device = "cpu";
-const normal = (shape: number[]): Tensor => random.normal(random.key(1, { device }), shape) as Tensor;
+const drawn = (shape: number[], samples?: "counts"): Tensor => {
+  const normal = random.normal(random.key(1, { device }), shape) as Tensor;
+  return samples === "counts" ? (normal.abs().mul(3).floor() as Tensor) : normal;
+};
 
 const targetsOf = (targets: string, count: number) =>
   targets === "none"
@@ -27,7 +32,8 @@ export function sweepEstimators(estimators: readonly SweptEstimator[]): void {
   for (const each of estimators) sweep(each);
 }
 
-function sweep({ make, targets, method }: SweptEstimator): void {
+function sweep({ make, targets, method, samples }: SweptEstimator): void {
+  const normal = (shape: number[]) => drawn(shape, samples);
   const { kind } = make();
   const fit = async (x: unknown, y: unknown = targetsOf(targets, (x as { length: number }).length)) =>
     make().fit(x as number[][], y, { device });
@@ -85,9 +91,9 @@ function sweep({ make, targets, method }: SweptEstimator): void {
         targetsOf(targets, 2),
         { weights, device },
       );
-    await assert.rejects(async () => weighted([1, Number.NaN]), /weight 1 is NaN/);
-    await assert.rejects(async () => weighted([1, -1]), /a weight is -1/);
-    await assert.rejects(async () => weighted([1]), /2 samples and 1 weights/);
+    await assert.rejects(async () => weighted([1, Number.NaN]), /weight 1 is NaN|takes no weights/);
+    await assert.rejects(async () => weighted([1, -1]), /a weight is -1|takes no weights/);
+    await assert.rejects(async () => weighted([1]), /2 samples and 1 weights|takes no weights/);
   });
 
   test(`${kind}: empty and misshapen samples are refused by name`, async () => {

@@ -13,7 +13,7 @@ import { Run } from "../../runs/run.js";
 import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
 import { checkFinite } from "./finite.js";
 import { type Facts, type Method, type Model, type ModelMaker, modelMaker } from "./model.js";
-import { matrixOf, type Placing, type Samples } from "./samples.js";
+import { type Features, matrixOf, type Placing, type Samples } from "./samples.js";
 import { checkRows, type Label } from "./targets.js";
 
 /** Options of `fit`. */
@@ -76,8 +76,12 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   readonly options: OptionKinds<O>;
   /** Throws on options that no table of kinds can tell to be wrong. */
   check?(options: O): void;
+  /** Throws, or rejects, on values of samples that the kind cannot learn from; `fit` asks, `fitTensors` does not. */
+  checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
+  /** False where weights of samples have no meaning; they are refused then. */
+  readonly takesWeights?: boolean;
   readonly targets: TargetReader<Y>;
   /** A function of tensors; work that yields its progress where values must be read on the way. */
   learn(data: Data, options: O): Learning<L>;
@@ -144,13 +148,14 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const { matrix: x, features } = matrixOf(operation, samples, given);
   checkSomeSamples(operation, x);
   const { y, classes } = await definition.targets.read(operation, targets, x, given);
-  const weights = weightsOf(operation, given, x);
+  const weights = weightsOf(operation, definition, given, x);
   const { allowsMissing } = definition;
   await Promise.all([
     checkFinite(operation, "the sample", x, { features, allowsMissing }),
     y && classes === null ? checkFinite(operation, "target", y) : null,
     weights ? checkWeights(operation, weights) : null,
   ]);
+  await definition.checkSamples?.(operation, x, features);
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
   const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
@@ -173,7 +178,7 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
   const { y, classes } = definition.targets.trace(operation, targets, x, given);
   const facts: Facts = { features, classes };
   const learned = definition.learn(
-    { x, y, weights: weightsOf(operation, given, x), facts, signal: given.signal },
+    { x, y, weights: weightsOf(operation, definition, given, x), facts, signal: given.signal },
     options,
   );
   if (isWork(learned)) {
@@ -187,8 +192,14 @@ function checkSomeSamples(operation: string, { shape: [samples, features] }: Ten
   if (features === 0) throw new ShapeError(`${operation}: the samples have no features.`);
 }
 
-function weightsOf(operation: string, { weights }: FitOptions, x: Tensor): Tensor | null {
+function weightsOf(
+  operation: string,
+  { kind, takesWeights = true }: { readonly kind: string; readonly takesWeights?: boolean },
+  { weights }: FitOptions,
+  x: Tensor,
+): Tensor | null {
   if (weights === undefined) return null;
+  if (!takesWeights) throw new ArgumentError(`${operation}: ${kind} takes no weights: all samples count the same.`);
   const given = isTensor(weights) ? weights : (tensor(weights as number[], { device: x.device }) as Tensor);
   if (given.rank !== 1)
     throw new ArgumentError(`${operation}: weights are a list, one for each sample, not ${shown(weights)}.`);

@@ -8,7 +8,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
 import { type Data, type EstimatorMaker, estimator, type Learning, type TargetReader } from "./estimator.js";
 import type { Fitted, Method } from "./model.js";
-import { matrixLike, type Samples } from "./samples.js";
+import { type Features, matrixLike, type Samples } from "./samples.js";
 import { codesBeside, codesOfTensor, type Label, type Labels, type Numbers, numbersBeside } from "./targets.js";
 
 /** Data of a regression: numbers as targets. */
@@ -21,7 +21,9 @@ interface Common<O extends object, M> {
   readonly kind: string;
   readonly options: OptionKinds<O>;
   check?(options: O): void;
+  checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
   readonly allowsMissing?: boolean;
+  readonly takesWeights?: boolean;
   /** Methods of this kind alone: functions of a model. */
   readonly methods?: M;
 }
@@ -198,7 +200,8 @@ export function probabilityMethods<L, O extends object>(
 // biome-ignore lint/suspicious/noConfusingVoidType: an argument of this type may be left out
 export type Ignored = void | Numbers | Labels;
 
-const noTargets: TargetReader<Ignored> = {
+/** @see Ignored */
+export const noTargets: TargetReader<Ignored> = {
   areLabels: false,
   read: async () => ({ y: null, classes: null }),
   trace: () => ({ y: null, classes: null }),
