@@ -21,7 +21,9 @@ export function ravel<T>(operation: string, tree: T): Ravelled<T> {
   leaves.forEach((leaf, i) => {
     if (isFloat(leaf.dtype)) return;
     const path = leafPaths(structure)[i];
-    throw new DTypeError(`${operation}: ${path || "the tensor"} is ${leaf.dtype}; write .cast("f32"): it must be a float.`);
+    throw new DTypeError(
+      `${operation}: ${path || "the tensor"} is ${leaf.dtype}; write .cast("f32"): it must be a float.`,
+    );
   });
   const dtype: DType = leaves.some((leaf) => leaf.dtype === "f64") ? "f64" : "f32";
   return {

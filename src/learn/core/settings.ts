@@ -3,11 +3,15 @@ import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
 
-/** Throws unless a setting is a number from `least` on, or a tensor of one number, so that `vmap` can go over it. */
-export function checkAmount(kind: string, name: string, value: unknown, least = 0): void {
-  if (isTensor(value) ? value.rank === 0 : typeof value === "number" && value >= least && Number.isFinite(value))
-    return;
-  const from = least === 0 ? "zero or more" : `${least} or more`;
+/**
+ * Throws unless a setting is a number from `least` on (above it, where it is `open`), or a tensor of one number, so that `vmap` can go
+ * over it.
+ */
+export function checkAmount(kind: string, name: string, value: unknown, least = 0, open = false): void {
+  const isFine = (given: unknown) =>
+    typeof given === "number" && Number.isFinite(given) && (open ? given > least : given >= least);
+  if (isTensor(value) ? value.rank === 0 : isFine(value)) return;
+  const from = open ? `above ${least}` : least === 0 ? "zero or more" : `${least} or more`;
   throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number, ${from}, or a tensor of one.`);
 }
 

@@ -22,6 +22,7 @@ interface Common<O extends object, M> {
   readonly options: OptionKinds<O>;
   check?(options: O): void;
   checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   readonly allowsMissing?: boolean;
   readonly takesWeights?: boolean;
   /** Methods of this kind alone: functions of a model. */

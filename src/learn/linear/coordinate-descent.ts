@@ -7,14 +7,14 @@ import { arange, type Tensor, where } from "../../tensor/index.js";
 import { forLoop } from "../../transforms/control.js";
 
 /** ½ zᵀQz − qᵀz + Σ l1·|z|; with `positive`, over z ≥ 0. */
-export interface SparseQuadratic {
+interface SparseQuadratic {
   readonly q: Tensor;
   readonly l1: Tensor;
   readonly positive?: boolean;
 }
 
 /** Where descent is: z, and q − Qz. */
-export interface Descent {
+interface Descent {
   readonly z: Tensor;
   readonly rest: Tensor;
   /** The largest change of a coordinate in the last sweep. */

@@ -7,11 +7,12 @@ import { ArgumentError } from "../../core/errors.js";
 import { concat, type Tensor, where, zeros } from "../../tensor/index.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
+import { checkAmount } from "../core/settings.js";
 import { regressor, samplesFor } from "../core/sorts.js";
 import { type Numbers, numbersBeside } from "../core/targets.js";
 import { linearPrediction } from "./linear-model.js";
 import { type Link, meanOf, tweedieLoss } from "./losses.js";
-import { checkSetting, checkStopping, type Setting, scalarBeside, type Stopping } from "./settings.js";
+import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
 import { design, parted, penalties, smoothMinimum, summedLoss } from "./smooth-problem.js";
 
 /** Options of `poissonRegressor` and `gammaRegressor`. `tol`, the largest element of the gradient, is 1e-4 unless told, `maxIter` 100. */
@@ -45,10 +46,16 @@ type FamilyOf<O> = (options: O) => { readonly power: number; readonly link: Link
 const KINDS = { alpha: "any", fitIntercept: "flag", tol: "number", maxIter: "number" } as const;
 
 /** Counts: the variance is the mean, and the logarithm of the mean is linear in the features. */
-export const poissonRegressor = generalized<GeneralizedOptions>("poissonRegressor", KINDS, () => ({ power: 1, link: "log" }));
+export const poissonRegressor = generalized<GeneralizedOptions>("poissonRegressor", KINDS, () => ({
+  power: 1,
+  link: "log",
+}));
 
 /** Positive numbers: the deviation grows with the mean, whose logarithm is linear in the features. */
-export const gammaRegressor = generalized<GeneralizedOptions>("gammaRegressor", KINDS, () => ({ power: 2, link: "log" }));
+export const gammaRegressor = generalized<GeneralizedOptions>("gammaRegressor", KINDS, () => ({
+  power: 2,
+  link: "log",
+}));
 
 /** The variance is a power of the mean. */
 export const tweedieRegressor = generalized<TweedieOptions>(
@@ -68,7 +75,11 @@ function generalized<O extends GeneralizedOptions>(kind: string, kinds: object, 
       const y = numbersBeside(`${kind}.score`, targets, found);
       const { power } = familyOf(model.options);
       const constant = y.mean().broadcastTo(y.shape) as Tensor;
-      return deviance(y, found, power).mean().div(deviance(y, constant, power).mean()).neg().add(1) as Tensor;
+      return deviance(y, found, power)
+        .mean()
+        .div(deviance(y, constant, power).mean())
+        .neg()
+        .add(1) as Tensor;
     },
   };
   return regressor<GeneralizedLearned, O, typeof methods>({
@@ -76,20 +87,20 @@ function generalized<O extends GeneralizedOptions>(kind: string, kinds: object, 
     options: kinds as never,
     check(options) {
       const { alpha = 1, tol, maxIter } = options;
-      checkSetting(kind, "alpha", alpha);
+      checkAmount(kind, "alpha", alpha);
       checkStopping(kind, { tol, maxIter });
       checkChoice(kind, "the link", (options as TweedieOptions).link, ["auto", "log", "identity"]);
       const { power } = familyOf(options);
       if (Number.isFinite(power) && (power <= 0 || power >= 1)) return;
       throw new ArgumentError(`${kind}: the power is ${power}; no distribution has one between 0 and 1.`);
     },
-    async checkData({ y }, options) {
+    async checkTargets(operation, y, options) {
       const { power } = familyOf(options);
       if (power < 1) return;
       const least = Number(await y.min().item());
       if (power < 2 ? least >= 0 : least > 0) return;
       throw new ArgumentError(
-        `${kind}.fit: a target is ${least}; with the power ${power} targets are ${power < 2 ? "zero or more" : "above zero"}.`,
+        `${operation}: a target is ${least}; with the power ${power} targets are ${power < 2 ? "zero or more" : "above zero"}.`,
       );
     },
     learn({ x, y, weights }, options) {

@@ -5,10 +5,11 @@
 import { eye, full, type Tensor, zeros } from "../../tensor/index.js";
 import { whileLoop } from "../../transforms/control.js";
 import { vmap } from "../../transforms/vmap.js";
+import { checkAmount } from "../core/settings.js";
 import { regressor } from "../core/sorts.js";
 import { sweep } from "./coordinate-descent.js";
 import { centred, linearPrediction } from "./linear-model.js";
-import { checkSetting, checkShare, checkStopping, type Setting, scalarBeside, type Stopping } from "./settings.js";
+import { checkShare, checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
 
 /** Options of `lasso`. `tol` is 1e-4 unless told, `maxIter`, sweeps at most, 1000. */
 export interface LassoOptions extends Stopping {
@@ -61,7 +62,7 @@ export const elasticNet = regressor<SparseLearned, ElasticNetOptions>({
 });
 
 function checkLasso(operation: string, { alpha = 1, tol, maxIter }: LassoOptions): void {
-  checkSetting(operation, "alpha", alpha);
+  checkAmount(operation, "alpha", alpha);
   checkStopping(operation, { tol, maxIter });
 }
 
@@ -90,7 +91,7 @@ function learned(
       { positive, tol, maxIter },
     );
   const outAxes = { coefficients: 1, dualityGap: 0, iterations: 0 };
-  const found = problem.y.rank === 1 ? one(problem.y) : vmap(one, { inAxes: 1, outAxes })(problem.y);
+  const found = problem.y.rank === 1 ? one(problem.y) : vmap(one, { in: 1, out: outAxes })(problem.y);
   const { coefficients, dualityGap, iterations } = found;
   return { ...problem.learned(coefficients), dualityGap: dualityGap.div(samples) as Tensor, iterations };
 }

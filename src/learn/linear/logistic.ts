@@ -6,14 +6,16 @@ import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { concat, type Tensor, zeros } from "../../tensor/index.js";
 import { vmap } from "../../transforms/vmap.js";
-import { classifier, probabilityMethods, samplesFor } from "../core/sorts.js";
+import { membersOf } from "../core/members.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
+import { checkAmount } from "../core/settings.js";
+import { classifier, probabilityMethods, samplesFor } from "../core/sorts.js";
 import type { Label } from "../core/targets.js";
-import { type ClassWeight, checkClassWeight, memberships, withClassWeights } from "./class-weights.js";
+import { type ClassWeight, checkClassWeight, withClassWeights } from "./class-weights.js";
 import { linearPrediction } from "./linear-model.js";
 import { logisticLoss } from "./losses.js";
-import { checkSetting, checkShare, checkStopping, type Setting, scalarBeside, type Stopping } from "./settings.js";
+import { checkShare, checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
 import { design, parted, penalties, smoothMinimum, softmaxLoss, summedLoss } from "./smooth-problem.js";
 
 /** Options of `logisticRegression`. `tol`, 1e-4 unless told, is the largest element of the gradient at which a fit ends; `maxIter` is 100. */
@@ -44,7 +46,10 @@ export interface LogisticLearned {
 /** log p(class | x), [samples, classes]. */
 function logProbability(learned: LogisticLearned, x: Tensor, { multiClass }: LogisticRegressionOptions): Tensor {
   const z = linearPrediction(learned, x);
-  if (z.rank === 1) return (concat([z.expandDims(1), z.neg().expandDims(1)], { axis: 1 }).softplus().neg()) as Tensor;
+  if (z.rank === 1)
+    return concat([z.expandDims(1), z.neg().expandDims(1)], { axis: 1 })
+      .softplus()
+      .neg() as Tensor;
   if (multiClass !== "ovr") return z.sub(z.logsumexp({ axis: 1, keepDims: true })) as Tensor;
   const logs = z.neg().softplus().neg();
   return logs.sub(logs.logsumexp({ axis: 1, keepDims: true })) as Tensor;
@@ -77,7 +82,7 @@ export const logisticRegression = classifier<LogisticLearned, LogisticRegression
   check({ penalty, c = 1, l1Ratio = 0.5, classWeight, multiClass, tol, maxIter }) {
     checkChoice("logisticRegression", "the penalty", penalty, ["l2", "l1", "elasticnet", "none"]);
     checkChoice("logisticRegression", "multiClass", multiClass, ["multinomial", "ovr"]);
-    checkSetting("logisticRegression", "c", c, 0, true);
+    checkAmount("logisticRegression", "c", c, 0, true);
     checkShare("logisticRegression", "l1Ratio", l1Ratio);
     checkClassWeight("logisticRegression", classWeight);
     checkStopping("logisticRegression", { tol, maxIter });
@@ -85,12 +90,12 @@ export const logisticRegression = classifier<LogisticLearned, LogisticRegression
   learn({ x, y, weights, classes, facts }, options) {
     const { fitIntercept = true, multiClass = "multinomial", classWeight } = options;
     checkSeveral("logisticRegression", classes, facts.classes);
-    const members = memberships(y, classes, x);
+    const members = membersOf(x, y, classes, null);
     const counted = withClassWeights("logisticRegression", classWeight, members, weights, facts.classes ?? []);
     const fits = solver(x, counted, options);
-    if (classes === 2) return named(fits.binary(members.at(":, 1") as Tensor), fitIntercept);
-    if (multiClass === "multinomial") return named(fits.softmax(members), fitIntercept);
-    const each = vmap(fits.binary, { outAxes: { parameters: 1, iterations: 0 } })(members.T as Tensor);
+    if (classes === 2) return named(fits.binary(members.at(1) as Tensor), fitIntercept);
+    if (multiClass === "multinomial") return named(fits.softmax(members.T as Tensor), fitIntercept);
+    const each = vmap(fits.binary, { out: { parameters: 1, iterations: 0 } })(members);
     return named(each, fitIntercept);
   },
   scores: (learned, x) => scoresOf(linearPrediction(learned, x)),
@@ -100,7 +105,9 @@ export const logisticRegression = classifier<LogisticLearned, LogisticRegression
 /** Labels of one class tell nothing apart. */
 export function checkSeveral(operation: string, classes: number, labels: readonly Label[] | null): void {
   if (classes > 1) return;
-  throw new ArgumentError(`${operation}.fit: all labels are ${String(labels?.[0])}; a classification needs two classes or more.`);
+  throw new ArgumentError(
+    `${operation}.fit: all labels are ${String(labels?.[0])}; a classification needs two classes or more.`,
+  );
 }
 
 interface Found {
@@ -132,9 +139,14 @@ function solver(x: Tensor, weights: Tensor | null, options: LogisticRegressionOp
     softmax(members: Tensor): Found {
       const classes = members.shape[1] as number;
       const wide = l1?.expandDims(1).broadcastTo([width, classes]).flatten() as Tensor | undefined;
-      const problem = softmaxLoss(a, members, weights, ridge);
+      const problem = softmaxLoss(a, members, weights, ridge, !hasAbsolutes);
       const found = smoothMinimum(problem, start(width * classes), samples, { tol, maxIter, l1: wide });
-      return { ...found, parameters: found.parameters.reshape([width, classes]) as Tensor };
+      const parameters = found.parameters.reshape([width, classes]) as Tensor;
+      // A number added to all intercepts changes nothing: their mean is zero.
+      if (!fitIntercept || !hasAbsolutes) return { ...found, parameters };
+      const last = parameters.at(`${width - 1}:`);
+      const centred = concat([parameters.at(`:${width - 1}`), last.sub(last.mean())]) as Tensor;
+      return { ...found, parameters: centred };
     },
   };
 }

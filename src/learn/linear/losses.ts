@@ -50,7 +50,8 @@ export function squaredTubeLoss(y: Tensor, epsilon: Tensor): Loss {
 export type Link = "log" | "identity";
 
 /** The mean of a predictor. */
-export const meanOf = (link: Link, predictor: Tensor): Tensor => (link === "log" ? predictor.exp() : predictor) as Tensor;
+export const meanOf = (link: Link, predictor: Tensor): Tensor =>
+  (link === "log" ? predictor.exp() : predictor) as Tensor;
 
 /**
  * Half the deviance of Tweedie distributions, whose variance is meanᵖ (0 normal, 1 Poisson, 2 gamma, 3 inverse Gaussian), less the
@@ -71,7 +72,10 @@ function logTweedieLoss(y: Tensor, power: number): Loss {
       const ofTarget = first === 0 ? z.mul(y) : powerOf(z, first).mul(y).div(first);
       return ofMean.sub(ofTarget) as Tensor;
     },
-    slope: (z) => (second === 0 ? y.mul(powerOf(z, first)).neg().add(1) : powerOf(z, second).sub(y.mul(powerOf(z, first)))) as Tensor,
+    slope: (z) =>
+      (second === 0
+        ? y.mul(powerOf(z, first)).neg().add(1)
+        : powerOf(z, second).sub(y.mul(powerOf(z, first)))) as Tensor,
     curvature(z) {
       const expected = powerOf(z, second) as Tensor;
       const observed = expected.mul(second).sub(y.mul(powerOf(z, first)).mul(first));

@@ -70,9 +70,7 @@ export function newtonMinimum(problem: SmoothProblem, start: Tensor, { tol, maxI
         : newtonStep(at.gradient, curvature);
       const ahead = problem.predictors(step);
       const smoothSlope = at.gradient.mul(step).sum();
-      const slope = (
-        l1 ? smoothSlope.add(l1.mul(at.v.add(step).abs().sub(at.v.abs())).sum()) : smoothSlope
-      ) as Tensor;
+      const slope = (l1 ? smoothSlope.add(l1.mul(at.v.add(step).abs().sub(at.v.abs())).sum()) : smoothSlope) as Tensor;
       const { length, value } = searched(
         (t) => total(at.v.add(step.mul(t)) as Tensor, at.predictors.add(ahead.mul(t)) as Tensor),
         at.value,
@@ -121,11 +119,15 @@ function newtonStep(gradient: Tensor, curvature: Tensor): Tensor {
 function sparseStep(v: Tensor, gradient: Tensor, curvature: Tensor, l1: Tensor, excess: Tensor): Tensor {
   const zero = excess.mul(0) as Tensor;
   const { descent } = whileLoop(
-    ({ descent, count }) =>
-      descent.force.greater(excess.mul(1e-3)).logicalAnd(count.less(SWEEPS)) as Tensor,
+    ({ descent, count }) => descent.force.greater(excess.mul(1e-3)).logicalAnd(count.less(SWEEPS)) as Tensor,
     ({ descent, count }) => ({ descent: sweep({ q: curvature, l1 }, descent), count: count.add(1) as Tensor }),
     {
-      descent: { z: v, rest: gradient.neg() as Tensor, change: zero, force: zero.add(Number.POSITIVE_INFINITY) as Tensor },
+      descent: {
+        z: v,
+        rest: gradient.neg() as Tensor,
+        change: zero,
+        force: zero.add(Number.POSITIVE_INFINITY) as Tensor,
+      },
       count: zero.cast("i32") as Tensor,
     },
   );

@@ -3,23 +3,14 @@ import { checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { full, isTensor, type Tensor } from "../../tensor/index.js";
+import { checkAmount } from "../core/settings.js";
 
 /** A number, or a tensor of one. */
 export type Setting = number | Tensor;
 
-/** Throws unless a setting is a finite number from `least` on (above it, where it is `open`), or a tensor of one number. */
-export function checkSetting(operation: string, name: string, value: Setting, least = 0, open = false): void {
-  if (isTensor(value) ? value.rank === 0 : isAtLeast(value, least, open)) return;
-  const range = open ? `above ${least}` : least === 0 ? "zero or more" : `${least} or more`;
-  throw new ArgumentError(`${operation}: ${name} is ${shown(value)}; it is a number, ${range}, or a tensor of one.`);
-}
-
-const isAtLeast = (value: unknown, least: number, open: boolean): boolean =>
-  typeof value === "number" && Number.isFinite(value) && (open ? value > least : value >= least);
-
 /** Throws unless a share lies between 0 and 1. */
 export function checkShare(operation: string, name: string, value: Setting): void {
-  checkSetting(operation, name, value);
+  checkAmount(operation, name, value);
   if (isTensor(value) || value <= 1) return;
   throw new ArgumentError(`${operation}: ${name} is ${value}; it is a share, between 0 and 1.`);
 }

@@ -6,7 +6,7 @@
 import { concat, eye, full, type Tensor, zeros } from "../../tensor/index.js";
 import { lbfgs } from "../optimize/lbfgs.js";
 import type { Loss } from "./losses.js";
-import { type Minimum, newtonMinimum, type NewtonOptions, type SmoothProblem } from "./newton.js";
+import { type Minimum, type NewtonOptions, newtonMinimum, type SmoothProblem } from "./newton.js";
 
 /** Samples, and a last column of ones (or of `scale`) where an intercept is learned. */
 export function design(x: Tensor, fitIntercept: boolean, scale = 1): Tensor {
@@ -46,14 +46,22 @@ export function summedLoss(a: Tensor, loss: Loss, weights: Tensor | null, ridge:
   };
 }
 
-const diagonalOf = (values: Tensor): Tensor =>
+/** A matrix with these values on its diagonal. */
+export const diagonalOf = (values: Tensor): Tensor =>
   eye(values.shape[0] as number, { device: values.device, dtype: values.dtype }).mul(values.expandDims(1)) as Tensor;
 
 /**
  * −Σ weight · log softmax(a·V)[label] + ½ Σ ridge · V², of parameters V as a vector of [parameters · classes]. The same number added to
- * all classes changes no probability; second derivatives are filled along that direction, in which gradients are zero.
+ * all classes changes no probability. With `fills`, second derivatives are filled along that direction, in which gradients are zero, so
+ * that equations with them have a solution.
  */
-export function softmaxLoss(a: Tensor, isLabel: Tensor, weights: Tensor | null, ridge: Tensor): SmoothProblem {
+export function softmaxLoss(
+  a: Tensor,
+  isLabel: Tensor,
+  weights: Tensor | null,
+  ridge: Tensor,
+  fills: boolean,
+): SmoothProblem {
   const [width, classes] = [a.shape[1] as number, isLabel.shape[1] as number];
   const { device, dtype } = a;
   const weighted = (of: Tensor): Tensor => (weights ? of.mul(weights.expandDims(1)) : of) as Tensor;
@@ -71,18 +79,27 @@ export function softmaxLoss(a: Tensor, isLabel: Tensor, weights: Tensor | null, 
         .flatten() as Tensor,
     curvature(_, z) {
       const probability = z.softmax({ axis: 1 }) as Tensor;
-      const spread = (of: Tensor): Tensor => a.expandDims(2).mul(of.expandDims(1)).reshape([a.shape[0] as number, -1]) as Tensor;
+      const spread = (of: Tensor): Tensor =>
+        a
+          .expandDims(2)
+          .mul(of.expandDims(1))
+          .reshape([a.shape[0] as number, -1]) as Tensor;
       const ofWeights = spread(weighted(probability));
       const unit = eye(classes, { device, dtype });
       const within = ofWeights.T.matmul(a).reshape([width, classes, width, 1]);
       const across = ofWeights.T.matmul(spread(probability)).reshape([width, classes, width, classes]);
       const blocks = within.mul(unit.reshape([1, classes, 1, classes])).sub(across);
-      const size = within.reshape([width, classes, width]).mul(eye(width, { device, dtype }).expandDims(1)).sum({ axis: [1, 2] });
       const own = eye(width, { device, dtype }).reshape([width, 1, width, 1]);
-      const filled = own.mul(size.div(classes * classes).reshape([width, 1, 1, 1]));
       const penalised = own.mul(unit.reshape([1, classes, 1, classes])).mul(ridge.reshape([width, 1, 1, 1]));
       const count = width * classes;
-      return blocks.add(filled).add(penalised).reshape([count, count]) as Tensor;
+      const curved = blocks.add(penalised);
+      if (!fills) return curved.reshape([count, count]) as Tensor;
+      const size = within
+        .reshape([width, classes, width])
+        .mul(eye(width, { device, dtype }).expandDims(1))
+        .sum({ axis: [1, 2] });
+      const filled = own.mul(size.div(classes * classes).reshape([width, 1, 1, 1]));
+      return curved.add(filled).reshape([count, count]) as Tensor;
     },
   };
 }
@@ -93,7 +110,8 @@ const [MOST_PARAMETERS, MOST_ELEMENTS] = [512, 2 ** 27];
 /** The minimum, by Newton's method or L-BFGS, by the number of parameters. Absolute values are for Newton's method alone. */
 export function smoothMinimum(problem: SmoothProblem, start: Tensor, samples: number, options: NewtonOptions): Minimum {
   const [count] = start.shape as [number];
-  if (options.l1 || (count <= MOST_PARAMETERS && count * samples <= MOST_ELEMENTS)) return newtonMinimum(problem, start, options);
+  if (options.l1 || (count <= MOST_PARAMETERS && count * samples <= MOST_ELEMENTS))
+    return newtonMinimum(problem, start, options);
   const { x, iterations } = lbfgs((v: Tensor) => problem.value(v, problem.predictors(v)), start, {
     tol: options.tol,
     maxIter: options.maxIter,

@@ -42,7 +42,10 @@ function after({ inverse, isKnown }: Inverse, step: Tensor, change: Tensor): Inv
   const scale = product.div(where(isGood, change.square().sum(), 1));
   const before = where(isKnown, inverse, unit.mul(scale));
   const left = unit.sub(step.expandDims(1).mul(change.expandDims(0)).mul(weight));
-  const updated = left.matmul(before).matmul(left.T).add(step.expandDims(1).mul(step.expandDims(0)).mul(weight));
+  const updated = left
+    .matmul(before)
+    .matmul(left.T)
+    .add(step.expandDims(1).mul(step.expandDims(0)).mul(weight));
   const isStuck = step.equal(0).all();
   return {
     inverse: where(isStuck, unit, where(isGood, updated, inverse)) as Tensor,

@@ -9,7 +9,7 @@ import { wolfeSearch } from "./line-search.js";
 import { evaluatorOf, type Minimum, type Point } from "./result.js";
 
 /** What a method remembers of the curvature. */
-export interface Curvature<M> {
+interface Curvature<M> {
   /** Before the first step. */
   fresh(x: Tensor): M;
   direction(gradient: Tensor, memory: M): Tensor;

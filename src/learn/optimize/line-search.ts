@@ -19,7 +19,7 @@ interface Trial {
 }
 
 /** The point that the search ends at. */
-export interface Searched {
+interface Searched {
   readonly point: Point;
   /** bool: a lower point was found. */
   readonly isLower: Tensor;
@@ -45,7 +45,9 @@ export function wolfeSearch(evaluate: (x: Tensor) => Point, from: Point, directi
     ({ isFound, count }) => isFound.logicalNot().logicalAnd(count.less(EVALUATIONS)) as Tensor,
     ({ low, high, isBracketed, length, count }) => {
       const trial = at(length);
-      const isFine = isHigh(trial).logicalOr(trial.point.value.greater(low.point.value.add(slack))).logicalNot();
+      const isFine = isHigh(trial)
+        .logicalOr(trial.point.value.greater(low.point.value.add(slack)))
+        .logicalNot();
       const isFound = isFine.logicalAnd(isFlat(trial)) as Tensor;
       // The minimum lies behind the trial: before a bracket, where it climbs; within one, where its slope points to the other end.
       const span = where(isBracketed, high.length.sub(low.length), one);
@@ -73,7 +75,9 @@ export function wolfeSearch(evaluate: (x: Tensor) => Point, from: Point, directi
   );
   const { point } = end.low;
   const isFlatter = point.gradient.square().sum().less(from.gradient.square().sum());
-  const isLower = point.value.less(from.value).logicalOr(point.value.lessEqual(from.value.add(slack)).logicalAnd(isFlatter));
+  const isLower = point.value
+    .less(from.value)
+    .logicalOr(point.value.lessEqual(from.value.add(slack)).logicalAnd(isFlatter));
   return { point, isLower: isLower.logicalAnd(end.low.length.greater(0)) as Tensor };
 }
 
@@ -93,10 +97,15 @@ const chosen = (isFirst: Tensor, a: Trial, b: Trial): Trial => {
 /** The minimum of the cubic through two trials, away from both ends by a tenth; their middle where there is none. */
 function between(low: Trial, high: Trial): Tensor {
   const width = high.length.sub(low.length);
-  const d1 = low.slope.add(high.slope).sub(low.point.value.sub(high.point.value).div(low.length.sub(high.length)).mul(3));
+  const d1 = low.slope
+    .add(high.slope)
+    .sub(low.point.value.sub(high.point.value).div(low.length.sub(high.length)).mul(3));
   const inner = d1.square().sub(low.slope.mul(high.slope));
   const d2 = inner.relu().sqrt().mul(width.sign());
-  const share = high.slope.add(d2).sub(d1).div(high.slope.sub(low.slope).add(d2.mul(2)));
+  const share = high.slope
+    .add(d2)
+    .sub(d1)
+    .div(high.slope.sub(low.slope).add(d2.mul(2)));
   const isFine = inner.greaterEqual(0).logicalAnd(share.isFinite());
   // Shares count from the far end.
   const inside = where(isFine, share, 0.5).clip(0.1, 0.9);

@@ -43,7 +43,7 @@ export interface Point {
 }
 
 /** f as a function of vectors with a scalar result. */
-export function valueOf<T>(operation: string, f: (x: T) => Tensor, { restore }: Ravelled<T>): (x: Tensor) => Tensor {
+export function scalarFunction<T>(operation: string, f: (x: T) => Tensor, { restore }: Ravelled<T>): (x: Tensor) => Tensor {
   return (x) => {
     const value = f(restore(x));
     if (isTensor(value) && value.size === 1) return value.reshape([]).cast(x.dtype) as Tensor;
@@ -54,7 +54,7 @@ export function valueOf<T>(operation: string, f: (x: T) => Tensor, { restore }: 
 
 /** f with its gradient, of vectors. */
 export function evaluatorOf<T>(operation: string, f: (x: T) => Tensor, flat: Ravelled<T>): (x: Tensor) => Point {
-  const whole = valueOf(operation, f, flat);
+  const whole = scalarFunction(operation, f, flat);
   return (x) => {
     const [value, gradient] = valueAndGrad(whole)(x);
     return { x, value, gradient };

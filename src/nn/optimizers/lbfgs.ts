@@ -97,7 +97,12 @@ export function lbfgs(options: LbfgsOptions = {}): Lbfgs {
       const evaluate = evaluator(f, params);
       const slopeAt = (point: Point) => point.gradient.abs().max();
       const first = evaluate(joined(params).vector);
-      const start = { point: first, history: emptyHistoryFor(flat, memory), count: countAt(flat), isStuck: falseAt(flat) };
+      const start = {
+        point: first,
+        history: emptyHistoryFor(flat, memory),
+        count: countAt(flat),
+        isStuck: falseAt(flat),
+      };
       const end = whileLoop(
         ({ point, count, isStuck }) =>
           count.less(steps).logicalAnd(slopeAt(point).greater(tolerance)).logicalAnd(isStuck.logicalNot()),

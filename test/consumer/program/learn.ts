@@ -1,5 +1,6 @@
 /** A consumer's program: every function and class of `pumice/learn`. */
 import * as learn from "pumice/learn";
+import { learnLinearCalls } from "./learn-linear.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import type { Calls } from "./methods.js";
 
@@ -15,6 +16,7 @@ const device = "cpu";
 
 export const learnCalls: Calls = {
   ...bayesClassifierCalls,
+  ...learnLinearCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
   groupKFold: () => learn.groupKFold(2).split({ samples: 4, groups: [1, 1, 2, 2] }),
