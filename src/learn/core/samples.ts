@@ -17,10 +17,20 @@ import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
-import { type CategoryColumn, type Column, Table } from "../tables/table.js";
+import { type ArrowTable, isArrowTable } from "../tables/arrow.js";
+import { type CategoryColumn, type Column, Table, table } from "../tables/table.js";
 
 /** Samples: a matrix as a tensor, nested arrays or typed rows, a table, or texts for estimators that take them. */
-export type Samples = Tensor | readonly (ArrayLike<number> | readonly number[])[] | Table | readonly string[];
+export type Samples =
+  | Tensor
+  | readonly (ArrayLike<number> | readonly number[])[]
+  | Table
+  | ArrowTable
+  | readonly string[];
+
+/** Arrow tables as tables; anything else stays. */
+export const withoutArrow = (samples: Samples): Exclude<Samples, ArrowTable> =>
+  isArrowTable(samples) ? table(samples) : samples;
 
 /** Where samples go that are no tensors yet. */
 export interface Placing {
@@ -51,7 +61,8 @@ interface Matrix {
 }
 
 /** Samples as a matrix of floats. `operation` is named in errors: "ridge.fit". */
-function matrixOf(operation: string, samples: Samples, placing: Placing = {}): Matrix {
+function matrixOf(operation: string, given: Samples, placing: Placing = {}): Matrix {
+  const samples = withoutArrow(given);
   if (samples instanceof Table) {
     const columns = [...samples.columns].map(([name, column]) => numbersOf(operation, name, column));
     return {
@@ -59,16 +70,16 @@ function matrixOf(operation: string, samples: Samples, placing: Placing = {}): M
       features: { count: columns.length, names: samples.names, categories: null },
     };
   }
-  const given = isTensor(samples) ? samples : fromRows(operation, samples, placing);
-  if (given.rank !== 2) {
+  const values = isTensor(samples) ? samples : fromRows(operation, samples, placing);
+  if (values.rank !== 2) {
     throw new ShapeError(
-      `${operation}: samples are a matrix, [samples, features], not of shape ${formatShape(given.shape)}; ` +
-        `${given.rank === 1 ? "write x.reshape(-1, 1) for one feature, x.reshape(1, -1) for one sample" : "reshape it"}.`,
+      `${operation}: samples are a matrix, [samples, features], not of shape ${formatShape(values.shape)}; ` +
+        `${values.rank === 1 ? "write x.reshape(-1, 1) for one feature, x.reshape(1, -1) for one sample" : "reshape it"}.`,
     );
   }
   return {
-    matrix: asFloats(operation, given, placing.dtype),
-    features: { count: given.shape[1] as number, names: null, categories: null },
+    matrix: asFloats(operation, values, placing.dtype),
+    features: { count: values.shape[1] as number, names: null, categories: null },
   };
 }
 
@@ -112,7 +123,8 @@ function fromColumns(rows: number, columns: readonly Float64Array[], { device, d
 }
 
 /** Samples for a fitted model: as many features as it was fitted with. Columns of a table are found by their names. */
-function matrixLike(operation: string, samples: Samples, fitted: Features, placing: Placing): Tensor {
+function matrixLike(operation: string, given: Samples, fitted: Features, placing: Placing): Tensor {
+  const samples = withoutArrow(given);
   const ordered = samples instanceof Table && fitted.names ? inOrder(operation, samples, fitted.names) : samples;
   const { matrix, features } = matrixOf(operation, ordered, placing);
   checkCount(operation, features.count, fitted);
@@ -142,7 +154,8 @@ export const numberSamples: SampleReader = { read: matrixOf, readLike: matrixLik
 
 /** Columns of numbers, and of categories as codes. */
 export const categorySamples: SampleReader = {
-  read(operation, samples, placing) {
+  read(operation, given, placing) {
+    const samples = withoutArrow(given);
     if (!(samples instanceof Table)) return matrixOf(operation, samples, placing);
     const columns = [...samples.columns.values()];
     const categories = columns.map((column) => (column.kind === "category" ? presentOf(column) : null));
@@ -159,7 +172,8 @@ export const categorySamples: SampleReader = {
       },
     };
   },
-  readLike(operation, samples, fitted, placing) {
+  readLike(operation, given, fitted, placing) {
+    const samples = withoutArrow(given);
     const { names, categories } = fitted;
     if (!(samples instanceof Table) || !names) return matrixLike(operation, samples, fitted, placing);
     const columns = [...inOrder(operation, samples, names).columns].map(([name, column], j) => {

@@ -140,23 +140,23 @@ function remade(description: Json | undefined, source: Source): unknown {
   if (description === undefined) throw new FormatError(`${source.what}: its description has a gap.`);
   if (typeof description !== "object" || description === null) return description;
   if (Array.isArray(description)) return description.map((each: Json) => remade(each, source));
-  const { is, ...rest } = description as Readonly<Record<string, Json>>;
+  const { is, text, name, of, values, members, kind, parts } = description as Readonly<Record<string, Json>>;
   const all = (object: Json | undefined): Readonly<Record<string, unknown>> =>
     objectOf(Object.entries(membersOf(object)).map(([key, each]) => [key, remade(each, source)]));
   switch (is) {
     case "undefined":
       return undefined;
     case "number":
-      return numberOf(rest["text"], source);
+      return numberOf(text, source);
     case "tensor":
-      return tensorOf(rest["name"], source);
+      return tensorOf(name, source);
     case "array":
-      return arrayOf(rest["of"], rest["values"], source);
+      return arrayOf(of, values, source);
     case "object":
-      return all(rest["members"]);
+      return all(members);
     case "estimator":
     case "model":
-      return ofKind(is, rest["kind"], all(rest["parts"]), source);
+      return ofKind(is, kind, all(parts), source);
     default:
       throw new FormatError(`${source.what}: its description has a value of an unknown sort, ${shown(is)}.`);
   }

@@ -1,13 +1,11 @@
 /** A consumer's program: every function and class of `pumice/learn`. */
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as learn from "pumice/learn";
 import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
+import { learnTableCalls } from "./learn-tables.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -21,6 +19,7 @@ const labels = ["a", "b", "a", "b"];
 const device = "cpu";
 
 export const learnCalls: Calls = {
+  ...learnTableCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
@@ -32,18 +31,12 @@ export const learnCalls: Calls = {
   kFold: () => learn.kFold(2, { seed: 1 }).split({ samples: 4 }),
   leaveOneOut: () => learn.leaveOneOut().split({ samples: 4 }),
   linearRegression: async () => (await learn.linearRegression().fit(samples, numbers, { device })).predict(samples),
-  load: async () => {
-    const path = join(mkdtempSync(join(tmpdir(), "pumice-consumer-")), "model.safetensors");
-    await learn.save(path, await learn.ridge().fit(samples, numbers, { device }));
-    return (await learn.load(path, { like: learn.ridge(), device })).predict(samples);
-  },
   maxAbsScaler: async () => (await learn.maxAbsScaler().fit(samples)).transform(samples),
   minMaxScaler: async () => (await learn.minMaxScaler({ range: [0, 2] }).fit(samples)).transform(samples),
   pipeline: async () =>
     (await learn.pipeline(learn.standardScaler(), learn.ridge({ alpha: 2 })).fit(samples, numbers)).predict(samples),
   ridge: async () => (await learn.ridge({ alpha: 2 }).fit(samples, numbers, { device })).score(samples, numbers),
   robustScaler: async () => (await learn.robustScaler().fit(samples)).inverseTransform(samples),
-  save: () => learn.save(join(mkdtempSync(join(tmpdir(), "pumice-consumer-")), "estimator.safetensors"), learn.ridge()),
   shuffleSplit: () => learn.shuffleSplit(2, { testSize: 0.5 }).split({ samples: 4 }),
   standardScaler: async () => (await learn.standardScaler().fit(samples)).transform(samples),
   stratifiedKFold: () => learn.stratifiedKFold(2).split({ samples: 4, labels }),
