@@ -3,6 +3,7 @@ export * from "./cluster/index.js";
 export * from "./compose/index.js";
 export * from "./core/index.js";
 export * from "./covariance/index.js";
+export * from "./decomposition/index.js";
 export * from "./discriminant/index.js";
 export * from "./files/index.js";
 export * from "./linear/index.js";

@@ -57,7 +57,8 @@ function firstTensor(tree: unknown): Tensor | undefined {
 
 // ---------------------------------------------------------------------------------------------- regression
 
-const numberTargets: TargetReader<Numbers> = {
+/** Numbers as targets. */
+export const numberTargets: TargetReader<Numbers> = {
   areLabels: false,
   read: async (operation, targets, x) => ({ y: numbersBeside(operation, targets, x), classes: null }),
   trace: (operation, targets, x) => ({ y: numbersBeside(operation, targets, x), classes: null }),

@@ -1,6 +1,7 @@
 /** A consumer's program: every function and class of `pumice/learn`. */
 import * as learn from "pumice/learn";
 import { clusterCalls } from "./learn-cluster.js";
+import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
@@ -22,6 +23,7 @@ export const learnCalls: Calls = {
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
+  ...decompositionCalls,
   ...discriminantCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
