@@ -12,8 +12,12 @@ import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
 import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
 import { checkFinite } from "./finite.js";
+import { registerKind, takenApart } from "./kinds.js";
 import { type Facts, type Method, type Model, type ModelMaker, modelMaker } from "./model.js";
-import { type Features, matrixOf, type Placing, type Samples } from "./samples.js";
+
+import { factsOf, learnedOf, optionsOf } from "./parts.js";
+import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
+
 import { checkRows, type Label } from "./targets.js";
 
 /** Options of `fit`. */
@@ -64,11 +68,14 @@ export interface FitProgress {
   readonly steps: number | null;
 }
 
-/** What was learned, or the work of learning it. */
-export type Learning<L> = L | AsyncGenerator<FitProgress, L>;
+/** What was learned, a promise of it, or the work of learning it, which tells of its progress. */
+export type Learning<L> = L | Promise<L> | AsyncGenerator<FitProgress, L>;
 
 const isWork = <L>(learning: Learning<L>): learning is AsyncGenerator<FitProgress, L> =>
   typeof learning === "object" && learning !== null && Symbol.asyncIterator in learning;
+
+const isLater = <L>(learning: Learning<L>): learning is Promise<L> | AsyncGenerator<FitProgress, L> =>
+  learning instanceof Promise || isWork(learning);
 
 /** A kind of estimator. */
 interface Definition<Y, L, O extends object, M extends Readonly<Record<string, Method>>> {
@@ -82,6 +89,8 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
+  /** How samples become a matrix; columns of numbers unless told. */
+  readonly samples?: SampleReader<O>;
   /** False where weights of samples have no meaning; they are refused then. */
   readonly takesWeights?: boolean;
   readonly targets: TargetReader<Y>;
@@ -120,11 +129,11 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
   definition: Definition<Y, L, O, M>,
 ): EstimatorMaker<Y, L, O, M> {
   const { kind } = definition;
-  const model = modelMaker<L, O, M>(kind, definition.methods);
+  const model = modelMaker<L, O, M>(kind, definition.methods, definition.samples);
   const make = (options: O = {} as O): Estimator<Y, Model<L, O, M>, O> => {
     checkOptions(kind, options, definition.options);
     definition.check?.(options);
-    return {
+    const made: Estimator<Y, Model<L, O, M>, O> = {
       kind,
       options,
       predictsLabels: definition.targets.areLabels,
@@ -133,9 +142,21 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
       fitTensors: (samples, targets, given = {}) => traced(definition, model, options, samples, targets, given),
       with: (others) => make({ ...options, ...others }),
     };
+    return takenApart("estimator", kind, made, () => ({ options }));
   };
+  registerKind(kind, {
+    estimator: ({ options }) => make(optionsOf(options) as O),
+    model: ({ learned, options, features, classes }) => {
+      const { options: checked } = make(optionsOf(options) as O);
+      return model(learnedOf(learned) as L, checked, factsOf(features, classes));
+    },
+  });
   return Object.defineProperty(Object.assign(make, { model }), "kind", { value: kind }) as never;
 }
+
+const readerOf = <Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
+  definition: Definition<Y, L, O, M>,
+): SampleReader<O> => definition.samples ?? (numberSamples as SampleReader<O>);
 
 async function* fitting<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
   definition: Definition<Y, L, O, M>,
@@ -147,7 +168,7 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
 ): AsyncGenerator<FitProgress, Model<L, O, M>> {
   const operation = `${definition.kind}.fit`;
   checkOptions(operation, given, FIT);
-  const { matrix: x, features } = matrixOf(operation, samples, given);
+  const { matrix: x, features } = readerOf(definition).read(operation, samples, given, options);
   checkSomeSamples(operation, x);
   const { y, classes } = await definition.targets.read(operation, targets, x, given);
   const weights = weightsOf(operation, definition, given, x);
@@ -162,7 +183,7 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
   const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
-  return model(isWork(learning) ? yield* learning : learning, options, facts);
+  return model(isWork(learning) ? yield* learning : await learning, options, facts);
 }
 
 function traced<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
@@ -176,7 +197,7 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
   const operation = `${definition.kind}.fitTensors`;
   checkOptions(operation, given, FIT);
   checkTensor(operation, "samples", samples);
-  const { matrix: x, features } = matrixOf(operation, samples, given);
+  const { matrix: x, features } = readerOf(definition).read(operation, samples, given, options);
   checkSomeSamples(operation, x);
   const { y, classes } = definition.targets.trace(operation, targets, x, given);
   const facts: Facts = { features, classes };
@@ -184,7 +205,7 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
     { x, y, weights: weightsOf(operation, definition, given, x), facts, signal: given.signal },
     options,
   );
-  if (isWork(learned)) {
+  if (isLater(learned)) {
     throw new UnsupportedError(`${operation}: ${definition.kind} reads values while it learns; await its fit.`);
   }
   return model(learned, options, facts);

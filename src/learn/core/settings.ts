@@ -3,16 +3,24 @@ import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
 
-/**
- * Throws unless a setting is a number from `least` on (above it, where it is `open`), or a tensor of one number, so that `vmap` can go
- * over it.
- */
-export function checkAmount(kind: string, name: string, value: unknown, least = 0, open = false): void {
-  const isFine = (given: unknown) =>
-    typeof given === "number" && Number.isFinite(given) && (open ? given > least : given >= least);
-  if (isTensor(value) ? value.rank === 0 : isFine(value)) return;
-  const from = open ? `above ${least}` : least === 0 ? "zero or more" : `${least} or more`;
-  throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number, ${from}, or a tensor of one.`);
+/** Throws unless a setting is a number in bounds, or a tensor of one number, so that `vmap` can go over it. */
+export function checkAmount(kind: string, name: string, value: unknown, least = 0, most = Number.MAX_VALUE): void {
+  if (isTensor(value) ? value.rank === 0 : typeof value === "number" && value >= least && value <= most) return;
+  const isBounded = most < Number.MAX_VALUE;
+  const where = isBounded ? `from ${least} to ${most}` : least === 0 ? "zero or more" : `${least} or more`;
+  throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number, ${where}, or a tensor of one.`);
+}
+
+/** Throws unless a setting is a number above zero, or a tensor of one number. */
+export function checkPositive(kind: string, name: string, value: unknown): void {
+  if (isTensor(value) ? value.rank === 0 : typeof value === "number" && value > 0 && Number.isFinite(value)) return;
+  throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number above zero, or a tensor of one.`);
+}
+
+/** A whole number from 1 to `most`, or an error that names the setting. */
+export function checkWholeSetting(operation: string, name: string, value: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
+  throw new ArgumentError(`${operation}: ${name} is ${shown(value)}; it is a whole number from 1 to ${most} here.`);
 }
 
 /** Throws unless probabilities of classes are zero or more and have the sum 1. */

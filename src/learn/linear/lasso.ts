@@ -9,7 +9,7 @@ import { checkAmount } from "../core/settings.js";
 import { regressor } from "../core/sorts.js";
 import { sweep } from "./coordinate-descent.js";
 import { centred, linearPrediction } from "./linear-model.js";
-import { checkShare, checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
+import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
 
 /** Options of `lasso`. `tol` is 1e-4 unless told, `maxIter`, sweeps at most, 1000. */
 export interface LassoOptions extends Stopping {
@@ -55,7 +55,7 @@ export const elasticNet = regressor<SparseLearned, ElasticNetOptions>({
   options: { ...KINDS, l1Ratio: "any" },
   check(options) {
     checkLasso("elasticNet", options);
-    checkShare("elasticNet", "l1Ratio", options.l1Ratio ?? 0.5);
+    checkAmount("elasticNet", "l1Ratio", options.l1Ratio ?? 0.5, 0, 1);
   },
   learn: ({ x, y, weights }, options) => learned(x, y, weights, { l1Ratio: 0.5, ...options }),
   predict: linearPrediction,

@@ -9,13 +9,13 @@ import { vmap } from "../../transforms/vmap.js";
 import { membersOf } from "../core/members.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
-import { checkAmount } from "../core/settings.js";
+import { checkAmount, checkPositive } from "../core/settings.js";
 import { classifier, probabilityMethods, samplesFor } from "../core/sorts.js";
 import type { Label } from "../core/targets.js";
 import { type ClassWeight, checkClassWeight, withClassWeights } from "./class-weights.js";
 import { linearPrediction } from "./linear-model.js";
 import { logisticLoss } from "./losses.js";
-import { checkShare, checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
+import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
 import { design, parted, penalties, smoothMinimum, softmaxLoss, summedLoss } from "./smooth-problem.js";
 
 /** Options of `logisticRegression`. `tol`, 1e-4 unless told, is the largest element of the gradient at which a fit ends; `maxIter` is 100. */
@@ -82,8 +82,8 @@ export const logisticRegression = classifier<LogisticLearned, LogisticRegression
   check({ penalty, c = 1, l1Ratio = 0.5, classWeight, multiClass, tol, maxIter }) {
     checkChoice("logisticRegression", "the penalty", penalty, ["l2", "l1", "elasticnet", "none"]);
     checkChoice("logisticRegression", "multiClass", multiClass, ["multinomial", "ovr"]);
-    checkAmount("logisticRegression", "c", c, 0, true);
-    checkShare("logisticRegression", "l1Ratio", l1Ratio);
+    checkPositive("logisticRegression", "c", c);
+    checkAmount("logisticRegression", "l1Ratio", l1Ratio, 0, 1);
     checkClassWeight("logisticRegression", classWeight);
     checkStopping("logisticRegression", { tol, maxIter });
   },

@@ -3,17 +3,9 @@ import { checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { full, isTensor, type Tensor } from "../../tensor/index.js";
-import { checkAmount } from "../core/settings.js";
 
 /** A number, or a tensor of one. */
 export type Setting = number | Tensor;
-
-/** Throws unless a share lies between 0 and 1. */
-export function checkShare(operation: string, name: string, value: Setting): void {
-  checkAmount(operation, name, value);
-  if (isTensor(value) || value <= 1) return;
-  throw new ArgumentError(`${operation}: ${name} is ${value}; it is a share, between 0 and 1.`);
-}
 
 /** When an iteration ends. */
 export interface Stopping {

@@ -9,7 +9,7 @@ import { vmap } from "../../transforms/vmap.js";
 import { membersOf } from "../core/members.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
-import { checkAmount } from "../core/settings.js";
+import { checkAmount, checkPositive } from "../core/settings.js";
 import { classifier, regressor, samplesFor } from "../core/sorts.js";
 import { type ClassWeight, checkClassWeight, withClassWeights } from "./class-weights.js";
 import { checkOneOutput } from "./generalized.js";
@@ -61,8 +61,8 @@ export interface LinearMachineLearned {
 const KINDS = { c: "any", fitIntercept: "flag", interceptScaling: "number", tol: "number", maxIter: "number" } as const;
 
 function checkMachine(operation: string, { c = 1, interceptScaling = 1, tol, maxIter }: MachineOptions): void {
-  checkAmount(operation, "c", c, 0, true);
-  checkAmount(operation, "interceptScaling", interceptScaling, 0, true);
+  checkPositive(operation, "c", c);
+  checkPositive(operation, "interceptScaling", interceptScaling);
   checkStopping(operation, { tol, maxIter });
 }
 

@@ -141,7 +141,7 @@ export const bernoulliNaiveBayes = classifier<
   check(options) {
     checkShared("bernoulliNaiveBayes", options);
     if (options.binarize !== null && options.binarize !== undefined)
-      checkAmount("bernoulliNaiveBayes", "binarize", options.binarize, Number.NEGATIVE_INFINITY);
+      checkAmount("bernoulliNaiveBayes", "binarize", options.binarize, -Number.MAX_VALUE);
   },
   learn(data, options) {
     const yes = { ...data, x: answers(data.x, options) };

@@ -5,5 +5,12 @@ export { type LevenbergMarquardtOptions, levenbergMarquardt } from "./levenberg-
 export { type NelderMeadOptions, nelderMead, type SimplexMinimum } from "./nelder-mead.js";
 export type { Minimum, StopOptions } from "./result.js";
 export { broyden, newton, type Root, type RootOptions } from "./root.js";
-export { type Bracket, bracket, brent, goldenSection, type ScalarMinimum, type ScalarOptions } from "./scalar-minimum.js";
+export {
+  type Bracket,
+  bracket,
+  brent,
+  goldenSection,
+  type ScalarMinimum,
+  type ScalarOptions,
+} from "./scalar-minimum.js";
 export { bisect, brentq, type ScalarRoot, type ScalarRootOptions } from "./scalar-root.js";

@@ -10,7 +10,7 @@ import { concat, eye, full, type Tensor, where, zeros } from "../../tensor/index
 import { whileLoop } from "../../transforms/control.js";
 import { jacobian } from "../../transforms/matrices.js";
 import { ravel } from "../../transforms/ravel.js";
-import { checkStop, type Minimum, STOP, spacingOf, type StopOptions } from "./result.js";
+import { checkStop, type Minimum, STOP, type StopOptions, spacingOf } from "./result.js";
 
 /** Options of `levenbergMarquardt`. `tol` is 1e-8 unless told (1e-5 in f32); `maxIter` is 200. */
 export interface LevenbergMarquardtOptions extends StopOptions {}
@@ -34,7 +34,8 @@ export function levenbergMarquardt<T, R>(
   const { dtype, device } = vector;
   const { tol = dtype === "f64" ? 1e-8 : 1e-5, maxIter = 200 } = options;
   const [n] = vector.shape as [number];
-  const of = (x: Tensor): Tensor => ravel(`${operation}, the residuals`, residuals(flat.restore(x))).vector.cast(dtype) as Tensor;
+  const of = (x: Tensor): Tensor =>
+    ravel(`${operation}, the residuals`, residuals(flat.restore(x))).vector.cast(dtype) as Tensor;
   const slopes = jacobian(of, { mode: "forward" }) as (x: Tensor) => Tensor;
   const halfSquares = (r: Tensor): Tensor => r.square().sum().mul(0.5) as Tensor;
   const unit = eye(n, { dtype, device });
@@ -51,7 +52,9 @@ export function levenbergMarquardt<T, R>(
       const right = concat([r, zeros([n], { dtype, device })]) as Tensor;
       const { q, r: upper } = qr(tall);
       const step = (
-        triangularSolve(upper as Tensor, (q as Tensor).T.matmul(right).expandDims(1) as Tensor, { lower: false }) as Tensor
+        triangularSolve(upper as Tensor, (q as Tensor).T.matmul(right).expandDims(1) as Tensor, {
+          lower: false,
+        }) as Tensor
       )
         .squeeze(1)
         .neg() as Tensor;
@@ -62,13 +65,23 @@ export function levenbergMarquardt<T, R>(
       const model = j.matmul(step).square().sum().mul(0.5).add(weights.mul(step).square().sum());
       const gain = before.sub(after).div(model.maximum(1e-300));
       const isBetter = gain.greater(1e-4).logicalAnd(after.isFinite());
-      const shrink = gain.mul(2).sub(1).pow(3).neg().add(1).maximum(1 / 3);
+      const shrink = gain
+        .mul(2)
+        .sub(1)
+        .pow(3)
+        .neg()
+        .add(1)
+        .maximum(1 / 3);
       const stay = (a: Tensor, b: Tensor): Tensor => where(isBetter, a, b) as Tensor;
       const nextJ = stay(slopes(to), j);
       const nextR = stay(rTo, r);
       const smallStep = step.mul(scale).square().sum().sqrt().lessEqual(x.mul(scale).square().sum().sqrt().mul(tol));
       const smallGain = model.lessEqual(before.mul(tol * tol)).logicalOr(
-        before.sub(after).abs().lessEqual(before.mul(tol * tol)).logicalAnd(model.lessEqual(before.mul(tol))),
+        before
+          .sub(after)
+          .abs()
+          .lessEqual(before.mul(tol * tol))
+          .logicalAnd(model.lessEqual(before.mul(tol))),
       );
       const isFlat = cosines(nextJ, nextR).lessEqual(tol);
       const isLost = damping.greater(1 / spacingOf(x) ** 2);
@@ -79,7 +92,10 @@ export function levenbergMarquardt<T, R>(
         scale: scale.maximum(lengths(nextJ)) as Tensor,
         damping: where(isBetter, damping.mul(shrink), damping.mul(growth)) as Tensor,
         growth: where(isBetter, 2, growth.mul(2)).cast(dtype) as Tensor,
-        isDone: isBetter.logicalAnd(smallStep.logicalOr(smallGain).logicalOr(isFlat)).logicalOr(smallStep).logicalOr(isLost) as Tensor,
+        isDone: isBetter
+          .logicalAnd(smallStep.logicalOr(smallGain).logicalOr(isFlat))
+          .logicalOr(smallStep)
+          .logicalOr(isLost) as Tensor,
         converged: smallStep.logicalOr(smallGain).logicalOr(isFlat) as Tensor,
         count: count.add(1) as Tensor,
       };
@@ -108,5 +124,9 @@ export function levenbergMarquardt<T, R>(
 /** The largest cosine of the angle between the residuals and a column of the Jacobian. */
 function cosines(j: Tensor, r: Tensor): Tensor {
   const sizes = j.square().sum({ axis: 0 }).sqrt().mul(r.square().sum().sqrt());
-  return r.matmul(j).abs().div(where(sizes.greater(0), sizes, 1)).max() as Tensor;
+  return r
+    .matmul(j)
+    .abs()
+    .div(where(sizes.greater(0), sizes, 1))
+    .max() as Tensor;
 }

@@ -7,7 +7,7 @@ import { arange, concat, eye, full, type Tensor, where } from "../../tensor/inde
 import { cond, whileLoop } from "../../transforms/control.js";
 import { ravel } from "../../transforms/ravel.js";
 import { vmap } from "../../transforms/vmap.js";
-import { checkStop, scalarFunction, STOP, type StopOptions } from "./result.js";
+import { checkStop, STOP, type StopOptions, scalarFunction } from "./result.js";
 
 /** Options of `nelderMead`. `tol` is 1e-4 unless told: the extent of the simplex, and of the values at its points, at which it ends. */
 export interface NelderMeadOptions extends StopOptions {
@@ -42,7 +42,13 @@ export function nelderMead<T>(f: (x: T) => Tensor, x0: T, options: NelderMeadOpt
   const points0 = firstSimplex(vector);
   const start = sorted(points0, values(points0));
   const isWide = ({ points, found }: Simplex): Tensor =>
-    points.at("1:").sub(points.at(0)).abs().max().greater(tol).logicalOr(found.at("1:").sub(found.at(0)).abs().max().greater(tol));
+    points
+      .at("1:")
+      .sub(points.at(0))
+      .abs()
+      .max()
+      .greater(tol)
+      .logicalOr(found.at("1:").sub(found.at(0)).abs().max().greater(tol));
   const end = whileLoop(
     ({ simplex, count }) => isWide(simplex).logicalAnd(count.less(maxIter)) as Tensor,
     ({ simplex, count }) => {

@@ -43,7 +43,11 @@ export interface Point {
 }
 
 /** f as a function of vectors with a scalar result. */
-export function scalarFunction<T>(operation: string, f: (x: T) => Tensor, { restore }: Ravelled<T>): (x: Tensor) => Tensor {
+export function scalarFunction<T>(
+  operation: string,
+  f: (x: T) => Tensor,
+  { restore }: Ravelled<T>,
+): (x: Tensor) => Tensor {
   return (x) => {
     const value = f(restore(x));
     if (isTensor(value) && value.size === 1) return value.reshape([]).cast(x.dtype) as Tensor;

@@ -92,7 +92,8 @@ function found<T, R, M>(
   const worst = (r: Tensor): Tensor => r.abs().max() as Tensor;
   const size = (r: Tensor): Tensor => r.square().sum() as Tensor;
   const end = whileLoop(
-    ({ r, count, isStuck }) => worst(r).greater(tol).logicalAnd(count.less(maxIter)).logicalAnd(isStuck.logicalNot()) as Tensor,
+    ({ r, count, isStuck }) =>
+      worst(r).greater(tol).logicalAnd(count.less(maxIter)).logicalAnd(isStuck.logicalNot()) as Tensor,
     ({ x, r, memory, count, wasLower }) => {
       const direction = step(x, r, memory);
       const at = (length: Tensor) => {

@@ -7,7 +7,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { full, isTensor, type Tensor, where } from "../../tensor/index.js";
 import { whileLoop } from "../../transforms/control.js";
-import { checkStop, spacingOf, STOP, type StopOptions } from "./result.js";
+import { checkStop, STOP, type StopOptions, spacingOf } from "./result.js";
 
 /** Options of `brent` and `goldenSection`. `tol` is the precision of x, relative to its size; `maxIter` is 500 unless told. */
 export interface ScalarOptions extends StopOptions {}
@@ -152,7 +152,11 @@ export function brent(
   const value = scalarOf(f);
   const first = low.add(high.sub(low).mul(GOLDEN)) as Tensor;
   const zero = first.mul(0) as Tensor;
-  const near = (x: Tensor): Tensor => x.abs().mul(tol).add(spacing * 1e-3) as Tensor;
+  const near = (x: Tensor): Tensor =>
+    x
+      .abs()
+      .mul(tol)
+      .add(spacing * 1e-3) as Tensor;
   const isFar = ({ a, b, x }: { a: Tensor; b: Tensor; x: Tensor }): Tensor =>
     x
       .sub(a.add(b).mul(0.5))
@@ -179,7 +183,10 @@ export function brent(
         .logicalAnd(p.less(q.mul(b.sub(x))));
       const jump = p.div(where(q.equal(0), 1, q));
       const landing = x.add(jump);
-      const isNearEnd = landing.sub(a).less(close.mul(2)).logicalOr(b.sub(landing).less(close.mul(2)));
+      const isNearEnd = landing
+        .sub(a)
+        .less(close.mul(2))
+        .logicalOr(b.sub(landing).less(close.mul(2)));
       const parabola = where(isNearEnd, where(x.less(middle), close, close.neg()), jump);
       const rest = where(x.greaterEqual(middle), a.sub(x), b.sub(x));
       const taken = where(isParabola, parabola, rest.mul(GOLDEN));

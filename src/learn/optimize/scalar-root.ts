@@ -2,7 +2,7 @@
 import { checkFunction, checkOptions } from "../../core/arguments.js";
 import { full, type Tensor, where } from "../../tensor/index.js";
 import { whileLoop } from "../../transforms/control.js";
-import { checkStop, spacingOf, STOP, type StopOptions } from "./result.js";
+import { checkStop, STOP, type StopOptions, spacingOf } from "./result.js";
 import { ends, scalarOf } from "./scalar-minimum.js";
 
 /** Options of `bisect` and `brentq`. `tol` is the precision of x, a few roundings unless told; `maxIter` is 200. */
@@ -27,7 +27,11 @@ function begun(operation: string, f: unknown, a: number | Tensor, b: number | Te
   const value = scalarOf(f as (x: Tensor) => Tensor);
   const { tol = 0, maxIter = 200 } = options;
   const spacing = spacingOf(low);
-  const close = (x: Tensor): Tensor => x.abs().mul(2 * spacing).add(Math.max(tol, 1e-30)) as Tensor;
+  const close = (x: Tensor): Tensor =>
+    x
+      .abs()
+      .mul(2 * spacing)
+      .add(Math.max(tol, 1e-30)) as Tensor;
   const count = full([], 0, { device: low.device, dtype: "i32" }) as Tensor;
   return { low, high, value, close, maxIter, count };
 }
@@ -41,7 +45,8 @@ export function bisect(
 ): ScalarRoot {
   const { low, high, value, close, maxIter, count } = begun("optimize.bisect", f, lower, upper, options);
   const [atLow, atHigh] = [value(low), value(high)];
-  const isWide = ({ low, high }: { low: Tensor; high: Tensor }): Tensor => high.sub(low).abs().greater(close(low)) as Tensor;
+  const isWide = ({ low, high }: { low: Tensor; high: Tensor }): Tensor =>
+    high.sub(low).abs().greater(close(low)) as Tensor;
   const end = whileLoop(
     (at) => isWide(at).logicalAnd(at.count.less(maxIter)) as Tensor,
     ({ low, high, count }) => {
@@ -64,7 +69,12 @@ export function bisect(
   );
   const x = end.low.add(end.high).mul(0.5) as Tensor;
   const isBracketed = atLow.sign().mul(atHigh.sign()).lessEqual(0);
-  return { x, value: value(x), iterations: end.count, converged: isBracketed.logicalAnd(isWide(end).logicalNot()) as Tensor };
+  return {
+    x,
+    value: value(x),
+    iterations: end.count,
+    converged: isBracketed.logicalAnd(isWide(end).logicalNot()) as Tensor,
+  };
 }
 
 /** A root between two ends of different sign by Brent's method: secants and inverse parabolas, and halving where they do not help. */
@@ -81,7 +91,10 @@ export function brentq(
   const ordered = (s: State): State => {
     const isSame = s.fb.sign().equal(s.fc.sign());
     const [c, fc] = [pick(isSame, s.a, s.c), pick(isSame, s.fa, s.fc)];
-    const [step, before] = [pick(isSame, s.b.sub(s.a) as Tensor, s.step), pick(isSame, s.b.sub(s.a) as Tensor, s.before)];
+    const [step, before] = [
+      pick(isSame, s.b.sub(s.a) as Tensor, s.step),
+      pick(isSame, s.b.sub(s.a) as Tensor, s.before),
+    ];
     const swaps = fc.abs().less(s.fb.abs()) as Tensor;
     return {
       a: pick(swaps, s.b, s.a),
@@ -117,7 +130,17 @@ export function brentq(
       const t = fa.div(where(fc.equal(0), 1, fc));
       const r = fb.div(where(fc.equal(0), 1, fc));
       const isSecant = a.equal(c);
-      const p0 = where(isSecant, half.mul(s).mul(2), s.mul(half.mul(2).mul(t).mul(t.sub(r)).sub(b.sub(a).mul(r.sub(1)))));
+      const p0 = where(
+        isSecant,
+        half.mul(s).mul(2),
+        s.mul(
+          half
+            .mul(2)
+            .mul(t)
+            .mul(t.sub(r))
+            .sub(b.sub(a).mul(r.sub(1))),
+        ),
+      );
       const q0 = where(isSecant, s.neg().add(1), t.sub(1).mul(r.sub(1)).mul(s.sub(1)));
       const q = where(p0.greater(0), q0.neg(), q0);
       const p = p0.abs();

@@ -1,7 +1,12 @@
 /** A consumer's program: every function and class of `pumice/learn`. */
 import * as learn from "pumice/learn";
+import { clusterCalls } from "./learn-cluster.js";
+import { decompositionCalls } from "./learn-decomposition.js";
+import { discriminantCalls } from "./learn-discriminant.js";
 import { learnLinearCalls } from "./learn-linear.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
+import { neighborsCalls } from "./learn-neighbors.js";
+import { learnTableCalls } from "./learn-tables.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -15,7 +20,12 @@ const labels = ["a", "b", "a", "b"];
 const device = "cpu";
 
 export const learnCalls: Calls = {
+  ...learnTableCalls,
+  ...clusterCalls,
+  ...neighborsCalls,
   ...bayesClassifierCalls,
+  ...decompositionCalls,
+  ...discriminantCalls,
   ...learnLinearCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),

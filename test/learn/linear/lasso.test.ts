@@ -46,6 +46,6 @@ test("a path of penalties is one vmap: coefficients leave zero one after the oth
 
 test("misuse is refused by name", () => {
   assert.throws(() => lasso({ alpha: -1 }), /lasso: alpha is -1/);
-  assert.throws(() => elasticNet({ l1Ratio: 1.5 }), /elasticNet: l1Ratio is 1.5; it is a share/);
+  assert.throws(() => elasticNet({ l1Ratio: 1.5 }), /elasticNet: l1Ratio is 1.5; it is a number, from 0 to 1/);
   assert.throws(() => lasso({ maxIter: 0 }), /lasso: maxIter is a whole number from 1 on/);
 });

@@ -83,8 +83,8 @@ test("labels that are told apart without error, and a column twice, end in finit
 
 test("misuse is refused by name", async () => {
   assert.throws(() => logisticRegression({ penalty: "l3" as "l2" }), /logisticRegression: the penalty is "l3"/);
-  assert.throws(() => logisticRegression({ c: 0 }), /logisticRegression: c is 0; it is a number, above 0/);
-  assert.throws(() => logisticRegression({ l1Ratio: 2 }), /l1Ratio is 2; it is a share/);
+  assert.throws(() => logisticRegression({ c: 0 }), /logisticRegression: c is 0; it is a number above zero/);
+  assert.throws(() => logisticRegression({ l1Ratio: 2 }), /l1Ratio is 2; it is a number, from 0 to 1/);
   assert.throws(() => logisticRegression({ tol: -1 }), /tol is -1/);
   assert.throws(() => logisticRegression({ classWeight: "even" as "balanced" }), /classWeight is "even"/);
   const fit = (options: object, given: number[]) =>

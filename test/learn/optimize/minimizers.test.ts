@@ -19,7 +19,10 @@ const near = (got: Tensor, want: readonly number[], within: number) =>
 
 describeOnTensorDevices("minimisers in f32", (_device) => {
   test("bfgs and lbfgs end at the bottom of the valley, inside jit", async () => {
-    const both = jit((x: Tensor) => [optimize.bfgs(valley, x, { tol: 1e-3 }).x, optimize.lbfgs(valley, x, { tol: 1e-3 }).x]);
+    const both = jit((x: Tensor) => [
+      optimize.bfgs(valley, x, { tol: 1e-3 }).x,
+      optimize.lbfgs(valley, x, { tol: 1e-3 }).x,
+    ]);
     for (const x of both(tensor(START))) near(x!, [1, 1, 1, 1, 1], 5e-3);
   });
 });
@@ -41,7 +44,11 @@ test("trees are minimised as trees, many starts at once by vmap, and too few rou
   near(x.a, [3, 3], 1e-6);
   near(x.b[0]!, [-1], 1e-6);
   near(value, [0], 1e-10);
-  const starts = f64([[-1.2, 1], [2, 2], [0, 0]]);
+  const starts = f64([
+    [-1.2, 1],
+    [2, 2],
+    [0, 0],
+  ]);
   const many = vmap((from: Tensor) => optimize.lbfgs(valley, from, { tol: 1e-8 }))(starts);
   near(many.x, [1, 1, 1, 1, 1, 1], 1e-7);
   assert.equal(numbersOf(optimize.lbfgs(valley, f64(START), { maxIter: 3 }).converged)[0], 0);
@@ -66,7 +73,9 @@ test("brent and goldenSection find the minimum between two numbers, and bracket 
     near(found.value, [-1.8995993491521133], 1e-14);
     assert.equal(numbersOf(found.converged)[0], 1);
   }
-  const slopes = vmap((a: Tensor) => optimize.brent((x) => x.sub(a).square() as Tensor, -10, 10).x)(tensor([1, -2], { device: "cpu" }));
+  const slopes = vmap((a: Tensor) => optimize.brent((x) => x.sub(a).square() as Tensor, -10, 10).x)(
+    tensor([1, -2], { device: "cpu" }),
+  );
   near(slopes, [1, -2], 1e-3);
 });
 
