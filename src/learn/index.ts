@@ -9,6 +9,7 @@ export * from "./files/index.js";
 export * from "./linear/index.js";
 export * from "./naive-bayes/index.js";
 export * from "./neighbors/index.js";
+export * as optimize from "./optimize/index.js";
 export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
 export * from "./tables/index.js";

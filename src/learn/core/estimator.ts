@@ -85,6 +85,8 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   check?(options: O): void;
   /** Throws, or rejects, on values of samples that the kind cannot learn from; `fit` asks, `fitTensors` does not. */
   checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  /** The same of targets. */
+  checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   /** How samples become a matrix; columns of numbers unless told. */
@@ -177,6 +179,7 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
     weights ? checkWeights(operation, weights) : null,
   ]);
   await definition.checkSamples?.(operation, x, features);
+  if (y) await definition.checkTargets?.(operation, y, options);
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
   const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);

@@ -25,6 +25,7 @@ interface Common<O extends object, M> {
   readonly options: OptionKinds<O>;
   check?(options: O): void;
   checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   readonly takesWeights?: boolean;
