@@ -6,7 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { ArgumentError, FormatError, PumiceError } from "../core/errors.js";
 import { whyNot } from "./reasons.js";
 import { openRegular, readRegular } from "./regular-file.js";
-import { type Contents, checkReplaceable, replaceFile } from "./replace-file.js";
+import { type Contents, checkReplaceable, type ReplaceOptions, replaceFile } from "./replace-file.js";
 
 /** `what`: operation and contents, "save: the fit". */
 export const unwritable = (what: string, path: string, error: unknown): ArgumentError =>
@@ -15,12 +15,12 @@ export const unwritable = (what: string, path: string, error: unknown): Argument
 export const unreadable = (operation: string, path: string, error: unknown): FormatError =>
   new FormatError(`${operation}: ${path} cannot be read: ${whyNot(path, error)}.`, { cause: error });
 
-/** Writes a whole file, or leaves the old one as it was. `isDurable`: returns when the disk has it. */
+/** Writes a whole file, or leaves the old one as it was. */
 export async function writeNamed(
   what: string,
   path: string,
   contents: Contents,
-  options: { readonly isDurable?: boolean } = {},
+  options: ReplaceOptions = {},
 ): Promise<void> {
   try {
     await replaceFile(path, contents, options);

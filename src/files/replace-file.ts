@@ -16,8 +16,8 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { copyFile, type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { FileRefusal } from "./reasons.js";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
@@ -65,8 +65,16 @@ export function checkReplaceable(path: string): void {
   rmSync(unfinished);
 }
 
-/** Replaces a file that a user has named, or makes it. `isDurable`: returns when the disk has it. */
-export async function replaceFile(path: string, contents: Contents, { isDurable = false } = {}): Promise<void> {
+export interface ReplaceOptions {
+  /** Whether to return only when the disk has the file. */
+  readonly isDurable?: boolean;
+  /** Whether the file that is replaced is kept under another name, that of `previousOf`. */
+  readonly keepsPrevious?: boolean;
+}
+
+/** Replaces a file that a user has named, or makes it. */
+export async function replaceFile(path: string, contents: Contents, options: ReplaceOptions = {}): Promise<void> {
+  const { isDurable = false, keepsPrevious = false } = options;
   const { path: place, mode, isReplaced } = destinationOf(path);
   if (!isReplaced) return withFile(await open(place, O_WRONLY), (file) => writeAll(file, contents));
   const unfinished = unfinishedName(place);
@@ -77,12 +85,67 @@ export async function replaceFile(path: string, contents: Contents, { isDurable 
       await writeAll(file, contents);
       if (isDurable) await file.sync();
     });
+    if (keepsPrevious) await keepAs(`${place}.previous`, place);
     await rename(unfinished, place);
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {});
     throw error;
   }
   if (isDurable) await syncFolder(dirname(place));
+}
+
+/** The name under which the file that was replaced is kept: beside the file itself, where the path is a link to it. */
+export const previousOf = (path: string): string =>
+  `${statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path}.previous`;
+
+/**
+ * Gives a file a second name, by which it stays when another takes the first. The first name is there all the time: a process that is killed
+ * leaves a whole file under it. Where the file system has no second names, the file is copied.
+ */
+async function keepAs(previous: string, path: string): Promise<void> {
+  const unfinished = unfinishedName(path);
+  try {
+    await link(path, unfinished).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") throw error;
+      return copyFile(path, unfinished, constants.COPYFILE_EXCL);
+    });
+    await rename(unfinished, previous);
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => {});
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    // Nothing is replaced: what was kept before is of some other file.
+    await rm(previous, { force: true });
+  }
+}
+
+/** What follows the name of a file in that of an unfinished one: the number of the process that writes it, and chance. */
+const UNFINISHED = /^\.(\d+)(?:\.[0-9a-f]+)?\.part$/;
+
+/** Removes what processes that were killed while they wrote have left of this file. */
+export async function removeUnfinished(path: string): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)];
+  for (const found of await readdir(folder)) {
+    const writer = found.startsWith(name) && UNFINISHED.exec(found.slice(name.length))?.[1];
+    if (!writer || !(await isLeft(Number(writer), join(folder, found)))) continue;
+    await rm(join(folder, found), { force: true });
+  }
+}
+
+/** Whether a file is one that nobody writes any more. Processes in containers often have the number of the one before. */
+async function isLeft(writer: number, path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => null);
+  if (!stats?.isFile()) return false;
+  if (writer === process.pid) return stats.mtimeMs < Date.now() - 1000 * process.uptime();
+  return !isAlive(writer);
+}
+
+function isAlive(id: number): boolean {
+  try {
+    return process.kill(id, 0);
+  } catch (error) {
+    // It may belong to somebody else.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 async function withFile(file: FileHandle, work: (file: FileHandle) => Promise<void>): Promise<void> {

@@ -6,6 +6,7 @@ import { DTYPES, type DType } from "../core/dtype.js";
 import { writeNamed } from "../files/named-file.js";
 import { arange, type Tensor, tensor } from "../tensor/index.js";
 import { layoutSafetensors, type TensorToWrite } from "./safetensors.js";
+import { SEAL_BYTES, sealed } from "./seal.js";
 
 /** The size of a piece. Reads of this size cost little more than one read of everything. */
 const PIECE_BYTES = 32 * 2 ** 20;
@@ -13,6 +14,10 @@ const PIECE_BYTES = 32 * 2 ** 20;
 interface WriteOptions {
   /** Whether to return only when the disk has the file. */
   readonly isDurable?: boolean;
+  /** A tensor of this name is the last of the file, and a checksum of all before it (seal.ts). */
+  readonly sealName?: string;
+  /** Whether the file that is replaced is kept beside it (src/files/replace-file.ts). */
+  readonly keepsPrevious?: boolean;
   readonly pieceBytes?: number;
 }
 
@@ -27,18 +32,20 @@ export async function writeSafetensors(
   path: string,
   tensors: readonly NamedTensor[],
   metadata: Readonly<Record<string, string>>,
-  { isDurable, pieceBytes = PIECE_BYTES }: WriteOptions = {},
+  { isDurable, sealName, keepsPrevious, pieceBytes = PIECE_BYTES }: WriteOptions = {},
 ): Promise<void> {
   // Handles of our own: others may dispose of theirs while we write.
   const held = tensors.map((each) => ({ ...each, x: each.x.to(each.x.device) }));
   try {
-    const { start, order } = layoutSafetensors(held, metadata);
+    const seal = sealName === undefined ? null : ({ name: sealName, dtype: "u8", shape: [SEAL_BYTES] } as const);
+    const { start, order } = layoutSafetensors(held, metadata, seal);
     for (const { x } of held) x.realize();
     const contents = async function* (): AsyncGenerator<Uint8Array, void> {
       yield start;
       for (const { x } of order) yield* piecesOf(x, pieceBytes);
     };
-    await writeNamed(`${operation}: the tensors`, path, contents(), { isDurable });
+    const whole = seal ? sealed(contents()) : contents();
+    await writeNamed(`${operation}: the tensors`, path, whole, { isDurable, keepsPrevious });
   } finally {
     for (const { x } of held) x.dispose();
   }

@@ -191,6 +191,7 @@ export interface TensorToWrite {
 export function layoutSafetensors<T extends TensorToWrite>(
   tensors: Iterable<T>,
   metadata: Readonly<Record<string, string>> = {},
+  last: TensorToWrite | null = null,
 ): { readonly start: Uint8Array; readonly order: readonly T[] } {
   const order = [...tensors];
   // Wide elements first keeps every tensor aligned to its elements; then by name, as the reference implementation does.
@@ -198,7 +199,7 @@ export function layoutSafetensors<T extends TensorToWrite>(
   const header = new Map<string, unknown>();
   if (Object.keys(metadata).length > 0) header.set(METADATA, metadata);
   let offset = 0;
-  for (const { name, dtype, shape } of order) {
+  for (const { name, dtype, shape } of last ? [...order, last] : order) {
     const storedAs = storedName(name, dtype);
     if (header.has(name)) throw new ArgumentError(`safetensors: two tensors are called "${name}".`);
     const end = offset + tensorBytes({ shape, dtype });

@@ -186,14 +186,14 @@ export type {
   TrainingEvent,
 } from "./training/events.js";
 export type { HistoryRecord } from "./training/history.js";
-export type { LossChoice, LossFunction, LossName, OneLoss } from "./training/loss-choice.js";
+export type { LossChoice, LossFunction, LossName, LossWeights, OneLoss } from "./training/loss-choice.js";
 export type { Metrics } from "./training/meter.js";
 export type { MetricChoice, MetricFunction, MetricName, OneMetric } from "./training/metric-choice.js";
 export type { ModelOptions } from "./training/model-options.js";
 export type { Example, ModelCarry } from "./training/model-trainer.js";
 export type { EarlyStopOptions, Monitor, ReduceOnPlateauOptions, Until } from "./training/monitors.js";
 export { NonFiniteLossError } from "./training/non-finite.js";
-export type { LoopOptions } from "./training/options.js";
+export type { LoopOptions, ResumeOptions } from "./training/options.js";
 export type { TrainingProgress } from "./training/progress.js";
 export { TrainingRun, type TrainOptions, train } from "./training/train.js";
 export { Trained, TrainingResult } from "./training/trained.js";

@@ -9,13 +9,21 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { checkReplaceable, renameOver, replaceFile, replaceFileSync } from "../../src/files/replace-file.js";
+import {
+  checkReplaceable,
+  previousOf,
+  removeUnfinished,
+  renameOver,
+  replaceFile,
+  replaceFileSync,
+} from "../../src/files/replace-file.js";
 import { giveAway, onlyRoot, onlyUnix } from "../support/foreign-user.js";
 import { temporaryFolders } from "../support/temporary-folder.js";
 
@@ -164,4 +172,58 @@ test("checkReplaceable finds out without a trace", () => {
   assert.throws(() => checkReplaceable(join(folder, "no", "new")), { code: "ENOENT" });
   assert.throws(() => checkReplaceable(folder), /it is a folder/);
   assert.deepEqual(readdirSync(folder), []);
+});
+
+describe("the file before", () => {
+  const write = (path: string, text: string) => replaceFile(path, [text], { keepsPrevious: true });
+
+  test("is kept beside the new one, and where there was none, nothing is", async () => {
+    const folder = newFolder();
+    const path = join(folder, "file");
+    await write(path, "1");
+    assert.equal(existsSync(previousOf(path)), false);
+    for (const [text, before] of ["12", "23", "34"].map((pair) => [pair[1]!, pair[0]!] as const)) {
+      await write(path, text);
+      assert.deepEqual([readFileSync(path, "utf8"), readFileSync(previousOf(path), "utf8")], [text, before]);
+    }
+    assert.deepEqual(readdirSync(folder).sort(), ["file", "file.previous"]);
+    // Whoever takes the file away does not want the one before it back.
+    rmSync(path);
+    await write(path, "5");
+    assert.deepEqual(readdirSync(folder), ["file"]);
+  });
+
+  test("is beside the file that a link leads to", { skip: onlyUnix }, async () => {
+    const [folder, other] = [newFolder(), newFolder()];
+    const link = join(folder, "link");
+    writeFileSync(join(other, "file"), "1");
+    symlinkSync(join(other, "file"), link);
+    await write(link, "2");
+    assert.equal(readFileSync(previousOf(link), "utf8"), "1");
+    assert.deepEqual([readdirSync(folder), readdirSync(other).sort()], [["link"], ["file", "file.previous"]]);
+  });
+
+  test("stays where contents cannot be had", async () => {
+    const path = join(newFolder(), "file");
+    await write(path, "1");
+    await write(path, "2");
+    const failing = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("3");
+      throw new Error("no more");
+    };
+    await assert.rejects(() => replaceFile(path, failing(), { keepsPrevious: true }), /no more/);
+    assert.deepEqual([readFileSync(path, "utf8"), readFileSync(previousOf(path), "utf8")], ["2", "1"]);
+  });
+});
+
+test("unfinished files of processes that are gone are removed; those of others and other things are not", async () => {
+  const folder = newFolder();
+  const path = join(folder, "file");
+  const gone = spawn(process.execPath, ["-e", ""]);
+  await new Promise((resolve) => gone.on("close", resolve));
+  const left = [`file.${process.pid}.ab12.part`, `file.${process.ppid}.ab12.part`, "file.part", `fil.${gone.pid}.part`];
+  for (const name of [...left, `file.${gone.pid}.ab12.part`]) writeFileSync(join(folder, name), "");
+  mkdirSync(join(folder, `file.${gone.pid}.cd34.part`));
+  await removeUnfinished(path);
+  assert.deepEqual(readdirSync(folder).sort(), [...left, `file.${gone.pid}.cd34.part`].sort());
 });

@@ -3,10 +3,9 @@
  * memory. `fit.save` and checkpoints of a run write them; saved-fit-reader.ts reads them.
  */
 import { createHash } from "node:crypto";
-import { readdir, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 import type { Shape } from "../../core/shape.js";
 import { writeNamed } from "../../files/named-file.js";
+import { removeUnfinished } from "../../files/replace-file.js";
 import type { Draws } from "../draws/draws.js";
 import type { SavedChains } from "./nuts-chains.js";
 import type { SampleOptions } from "./options.js";
@@ -48,27 +47,6 @@ export const FIRST_WORDS = "pumice fit 3";
 const bytesOf = (values: Float64Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
-/** Unfinished files have the number of the process that writes them in their names. */
-const UNFINISHED = /^\.(\d+)(?:\.[0-9a-f]+)?\.part$/;
-
-/** Removes what processes that were killed while they wrote have left of this file. */
-async function removeStaleParts(path: string): Promise<void> {
-  const name = basename(path);
-  for (const found of await readdir(dirname(path))) {
-    const process = found.startsWith(name) && UNFINISHED.exec(found.slice(name.length))?.[1];
-    if (process && !isAlive(Number(process))) await rm(join(dirname(path), found), { force: true });
-  }
-}
-
-function isAlive(id: number): boolean {
-  try {
-    return process.kill(id, 0);
-  } catch (error) {
-    // It may belong to somebody else.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** `what`: operation and contents, for errors. */
 export async function writeFit(
   what: string,
@@ -92,5 +70,5 @@ export async function writeFit(
   const first = Buffer.from(`${FIRST_WORDS} ${hash.digest("hex")}\n`);
   await writeNamed(what, path, [first, ...body], { isDurable: true });
   // The fit is saved: what cannot be tidied up stays.
-  await removeStaleParts(path).catch(() => {});
+  await removeUnfinished(path).catch(() => {});
 }

@@ -12,14 +12,17 @@ import { fromBytes, type Tensor } from "../../tensor/index.js";
 import { fileByteLength } from "../raw-tensor.js";
 import { openSafetensors, type SafetensorsFile } from "../safetensors-file.js";
 import { type NamedTensor, writeSafetensors } from "../safetensors-writer.js";
+import { checkSeal } from "../seal.js";
 import { isPlainObject, type Json, jsonText, objectOf, parsedJson } from "./json.js";
-import { formOf, formOfNames, parsedForm, type TensorTree, type TreeForm, treeOfForm } from "./tree-form.js";
+import { formOf, formOfNames, freeName, parsedForm, type TensorTree, type TreeForm, treeOfForm } from "./tree-form.js";
 
 /** Keys of the metadata. The first says the version: a reader refuses what is newer than itself. */
 const VERSION_KEY = "pumice.tree";
 const FORM_KEY = "pumice.tree.form";
 const DTYPES_KEY = "pumice.tree.dtypes";
 const METADATA_KEY = "pumice.tree.metadata";
+/** The name of the tensor that is the checksum of a file, and is no part of the tree. */
+const SEAL_KEY = "pumice.tree.checksum";
 const VERSION = "1";
 
 /** Dtype and shape of a tensor whose dtype the format lacks. Its bytes are stored as u8. */
@@ -37,6 +40,7 @@ export async function writeTree(
   tree: TensorTree,
   metadata?: unknown,
   operation = "writeTree",
+  options: TreeWriteOptions = {},
 ): Promise<void> {
   const { form, tensors } = formOf(tree, operation);
   const foreign: [string, Described][] = [];
@@ -49,7 +53,18 @@ export async function writeTree(
   const texts: Record<string, string> = { [VERSION_KEY]: VERSION, [FORM_KEY]: JSON.stringify(form) };
   if (foreign.length > 0) texts[DTYPES_KEY] = JSON.stringify(objectOf(foreign));
   if (metadata !== undefined) texts[METADATA_KEY] = jsonText(metadata, `${operation}: the metadata`);
-  await writeSafetensors(operation, path, list, texts, { isDurable: true });
+  const { isSealed = false, keepsPrevious } = options;
+  const sealName = isSealed ? freeName("checksum", tensors) : undefined;
+  if (sealName !== undefined) texts[SEAL_KEY] = sealName;
+  await writeSafetensors(operation, path, list, texts, { isDurable: true, sealName, keepsPrevious });
+}
+
+/** How a tree is written. */
+interface TreeWriteOptions {
+  /** Whether the file has a checksum, which all who open it check. */
+  readonly isSealed?: boolean;
+  /** Whether the file that is replaced is kept beside it (src/files/replace-file.ts). */
+  readonly keepsPrevious?: boolean;
 }
 
 /** The tree in a file, on a device, and the value beside it: of a file of others, its metadata as texts by name. */
@@ -73,6 +88,8 @@ export async function wholeTree(file: TreeFile, device?: string): Promise<Tensor
 export interface TreeFile extends AsyncDisposable {
   readonly form: TreeForm;
   readonly metadata: Json | undefined;
+  /** Whether it has a checksum. */
+  readonly isSealed: boolean;
   /** Names of the tensors, in the order of the file. */
   readonly names: readonly string[];
   /** Dtype and shape of a tensor. */
@@ -80,11 +97,13 @@ export interface TreeFile extends AsyncDisposable {
   read(name: string, device?: string): Promise<Tensor>;
 }
 
-/** Opens a file and checks all that it says about itself. */
+/** Opens a file and checks all that it says about itself, its checksum too. */
 export async function openTree(path: string, operation = "openTree"): Promise<TreeFile> {
   const file = await openSafetensors(path, operation);
   try {
-    return treeFile(file, `${operation}: ${path}`);
+    const opened = treeFile(file, `${operation}: ${path}`);
+    if (opened.isSealed) await checkSeal(operation, path);
+    return opened;
   } catch (error) {
     await file.close();
     throw error;
@@ -98,7 +117,8 @@ function treeFile(file: SafetensorsFile, what: string): TreeFile {
   }
   const text = (key: string): string | undefined => (version === undefined ? undefined : file.metadata.get(key));
   const [formText, dtypesText, metadataText] = [text(FORM_KEY), text(DTYPES_KEY), text(METADATA_KEY)];
-  const { names } = file;
+  const seal = text(SEAL_KEY);
+  const names = file.names.filter((name) => name !== seal);
   const form = formText === undefined ? formOfNames(names, what) : parsedForm(formText, names, what);
   const foreign = dtypesText === undefined ? new Map<string, Described>() : foreignDTypes(dtypesText, file, what);
   const own = metadataText === undefined ? undefined : parsedJson(metadataText, `${what}: the metadata`);
@@ -110,6 +130,7 @@ function treeFile(file: SafetensorsFile, what: string): TreeFile {
   return {
     form,
     metadata: version === undefined ? objectOf(file.metadata) : own,
+    isSealed: seal !== undefined && names.length < file.names.length,
     names,
     described,
     read: async (name, device) => {

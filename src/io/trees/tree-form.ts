@@ -48,7 +48,7 @@ export function formOf(
 }
 
 /** Keys may contain full stops, so that two paths may read alike. The format has a meaning of its own for one name. */
-function freeName(path: string, taken: ReadonlyMap<string, unknown>): string {
+export function freeName(path: string, taken: ReadonlyMap<string, unknown>): string {
   let name = path;
   for (let count = 1; taken.has(name) || name === "__metadata__"; count++) name = `${path}~${count}`;
   return name;

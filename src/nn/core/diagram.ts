@@ -1,7 +1,7 @@
 /**
  * A model as a picture: a flowchart of its layers in Mermaid's language, with models inside models as boxes. Arrows are found in the
  * graph of an initialising run, from each layer's input back to the layers it came from, so that residuals and several inputs show as
- * they are. Nothing is computed.
+ * they are. Operations that a block's function does by itself, between its layers, are round boxes. Nothing is computed.
  */
 import { formatShape } from "../../core/shape.js";
 import { key as keyOf } from "../../random/index.js";
@@ -9,7 +9,6 @@ import type { Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import type { InputSpec } from "./input-spec.js";
 import type { AnyLayer } from "./layer.js";
-import type { Watcher } from "./scope.js";
 
 /** A node of the graph of tensors. */
 type GraphNode = Tensor["node"];
@@ -21,81 +20,160 @@ interface Box {
   readonly shapes: readonly string[];
 }
 
-/** The places that values come from: the input, and the layers that were called. */
+/** A layer that was called. */
+interface Call {
+  readonly path: string;
+  readonly kind: string;
+  readonly input: readonly GraphNode[];
+  readonly output: readonly GraphNode[];
+}
+
+/** Marks a box of operations: its kind. */
+const OPERATION = "(operation)";
+
+/** Primitives that change nothing which a picture shows. */
+const SILENT = new Set(["expand", "cast", "stopped", "stored", "variable", "recompute", "part"]);
+
+/** Names of operations that are shown at most in a box. */
+const MAX_NAMES = 4;
+
+const nodesOf = (values: unknown): GraphNode[] => leaves(values).map((leaf) => leaf.node);
+
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(".")));
+
+const isInside = (path: string, model: string): boolean => model === "" || path.startsWith(`${model}.`);
+
+/** The places that values come from: the input, the layers that were called, and operations between these. */
 class Flow {
   readonly boxes = new Map<string, Box>();
   readonly arrows = new Set<string>();
   private readonly makers = new Map<GraphNode, string>();
+  /** The place that a node's value comes from; null for one that does not depend on the input. */
+  private readonly sources = new Map<GraphNode, string | null>();
 
-  add(path: string, kind: string, output: unknown): string {
-    const name = path.slice(path.lastIndexOf(".") + 1);
-    const shapes = leaves(output).map((leaf) => formatShape(leaf.shape));
+  /** `models`: the calls of layers that have others inside. */
+  constructor(private readonly models: readonly Call[]) {}
+
+  add(path: string, kind: string, nodes: readonly GraphNode[]): string {
+    const name = path.slice(path.lastIndexOf(".") + 1).replace(/\(operation\)\d+$/, "");
+    const shapes = nodes.map(({ shape }) => formatShape(shape));
     const box = this.boxes.get(path) ?? { id: `n${this.boxes.size}`, name, kind, shapes };
     this.boxes.set(path, box);
     return box.id;
   }
 
-  /** Arrows to a place from wherever its values come from. */
-  lead(values: unknown, to: string): void {
-    const pending = leaves(values).map((leaf) => leaf.node);
-    const seen = new Set<GraphNode>(pending);
-    for (let node = pending.pop(); node; node = pending.pop()) {
-      const from = this.makers.get(node);
-      if (from !== undefined) {
-        this.arrows.add(`${from} --> ${to}`);
-        continue;
-      }
-      for (const input of node.inputs) {
-        if (seen.has(input)) continue;
-        seen.add(input);
-        pending.push(input);
-      }
-    }
+  /** A place inside a model, with arrows from wherever its values come from: from operations that have boxes by then. */
+  lead(values: readonly GraphNode[], model: string, ...box: Parameters<Flow["add"]>): string {
+    const from = values.map((node) => this.sourceOf(node, model));
+    const id = this.add(...box);
+    for (const each of from) if (each !== null) this.arrows.add(`${each} --> ${id}`);
+    return id;
   }
 
-  made(values: unknown, by: string): void {
-    for (const leaf of leaves(values)) this.makers.set(leaf.node, by);
+  made(nodes: readonly GraphNode[], by: string): void {
+    for (const node of nodes) this.makers.set(node, by);
+  }
+
+  /** Where a value comes from, whose operations so far are seen from inside a model. Inputs come before what is made of them. */
+  private sourceOf(start: GraphNode, model: string): string | null {
+    const pending: { readonly node: GraphNode; readonly seenFrom: string; readonly own: string | null }[] = [
+      { node: start, seenFrom: model, own: null },
+    ];
+    for (let at = pending.pop(); at; at = pending.pop()) {
+      const { node, seenFrom, own } = at;
+      if (this.knownSource(node) !== undefined) continue;
+      if (own !== null) {
+        this.sources.set(node, this.placeOf(node, own));
+        continue;
+      }
+      const within = this.modelOf(node, seenFrom);
+      pending.push({ node, seenFrom, own: within });
+      for (const input of node.inputs) pending.push({ node: input, seenFrom: within, own: null });
+    }
+    return this.knownSource(start) ?? null;
+  }
+
+  private knownSource(node: GraphNode): string | null | undefined {
+    return this.makers.get(node) ?? this.sources.get(node);
+  }
+
+  /** The place of an operation whose inputs are known: its own box, or that of its input where it shows nothing. */
+  private placeOf(node: GraphNode, model: string): string | null {
+    const from = [...new Set(node.inputs.map((input) => this.knownSource(input) ?? null))].filter((id) => id !== null);
+    const { name } = node.primitive;
+    if (from.length === 0) return null;
+    if (from.length === 1 && SILENT.has(name)) return from[0] as string;
+    const id = this.add(`${model === "" ? "" : `${model}.`}${name}${OPERATION}${this.boxes.size}`, OPERATION, [node]);
+    for (const each of from) this.arrows.add(`${each} --> ${id}`);
+    return id;
+  }
+
+  /** The model whose function made a node that is used inside a model: one that gave it, or one around that which was given it. */
+  private modelOf(node: GraphNode, seenFrom: string): string {
+    const giving = this.models.filter(({ path, output }) => isInside(path, seenFrom) && output.includes(node));
+    let model = giving.reduce((deepest, { path }) => (path.length > deepest.length ? path : deepest), seenFrom);
+    const isGiven = (path: string) => this.models.some((each) => each.path === path && each.input.includes(node));
+    while (model !== "" && isGiven(model)) model = parentOf(model);
+    return model;
   }
 }
 
 /** The model as a flowchart for Mermaid, for inputs of a shape: `console.log(diagram(model, [null, 784]))`. */
 export function diagram(model: AnyLayer, input: InputSpec): string {
-  const flow = new Flow();
   const key = keyOf(0);
   const example = model.exampleFor(key, input);
-  const start = flow.add("(input)", "input", example);
-  flow.made(example, start);
-  const kinds = new Map<string, string>();
-  const watcher: Watcher = {
-    called: ({ scope, kind, input: given, output }) => {
-      const path = scope.path.join(".");
-      const isModel = [...flow.boxes.keys()].some((other) =>
-        path === "" ? other !== "(input)" : other.startsWith(`${path}.`),
-      );
-      if (isModel) {
-        kinds.set(path, kind);
+  const calls: Call[] = [];
+  const { output } = model.initialized(key, example as InputSpec, [
+    {
+      called: ({ scope, kind, input: given, output: made }) => {
+        calls.push({ path: scope.path.join("."), kind, input: nodesOf(given), output: nodesOf(made) });
         return undefined;
-      }
-      const id = flow.add(path || "(model)", kind, output);
-      flow.lead(given, id);
-      flow.made(output, id);
-      return undefined;
+      },
     },
-  };
-  const { output } = model.initialized(key, example as InputSpec, [watcher]);
-  const end = flow.add("(output)", "output", output);
-  flow.lead(output, end);
-  return ["flowchart TD", ...boxesOf(flow, kinds), ...[...flow.arrows].map((arrow) => `  ${arrow}`)].join("\n");
+  ]);
+  const isModel = ({ path }: Call) => calls.some((other) => other.path !== path && isInside(other.path, path));
+  const models = calls.filter(isModel);
+  const flow = new Flow(models);
+  const start = flow.add("(input)", "input", nodesOf(example));
+  flow.made(nodesOf(example), start);
+  for (const call of calls.filter((each) => !models.includes(each))) {
+    const id = flow.lead(call.input, parentOf(call.path), call.path || "(model)", call.kind, call.output);
+    flow.made(call.output, id);
+  }
+  flow.lead(nodesOf(output), "", "(output)", "output", nodesOf(output));
+  const { boxes, arrows } = withChains(flow);
+  const kinds = new Map(models.map(({ path, kind }) => [path, kind]));
+  return ["flowchart TD", ...boxesOf(boxes, kinds), ...arrows.map(([from, to]) => `  ${from} --> ${to}`)].join("\n");
+}
+
+type Arrow = readonly [from: string, to: string];
+
+/** Operations one after the other, of which nothing else uses the inner ones, become one box. */
+function withChains(flow: Flow): { readonly boxes: ReadonlyMap<string, Box>; readonly arrows: readonly Arrow[] } {
+  const boxes = new Map(flow.boxes);
+  let arrows = [...flow.arrows].map((arrow) => arrow.split(" --> ") as unknown as Arrow);
+  const operations = [...flow.boxes].filter(([, { kind }]) => kind === OPERATION);
+  for (const [path, { id, shapes }] of operations) {
+    const into = arrows.filter(([, to]) => to === id);
+    const [before] = operations.filter(([, other]) => into.length === 1 && other.id === into[0]?.[0]);
+    const isAlone = before && arrows.filter(([from]) => from === before[1].id).length === 1;
+    if (!isAlone || parentOf(path) !== parentOf(before[0])) continue;
+    const first = boxes.get(before[0]) as Box;
+    boxes.set(path, { ...first, id, shapes, name: `${first.name}, ${(boxes.get(path) as Box).name}` });
+    boxes.delete(before[0]);
+    arrows = arrows.filter((arrow) => arrow !== into[0]).map(([from, to]) => [from, to === first.id ? id : to]);
+  }
+  return { boxes, arrows };
 }
 
 /** Lines of boxes, with those of a model inside its own. */
-function boxesOf(flow: Flow, kinds: ReadonlyMap<string, string>): string[] {
+function boxesOf(boxes: ReadonlyMap<string, Box>, kinds: ReadonlyMap<string, string>): string[] {
   interface Group {
     readonly lines: Map<string, string | Group>;
     readonly path: string;
   }
   const top: Group = { lines: new Map(), path: "" };
-  for (const [path, box] of flow.boxes) {
+  for (const [path, box] of boxes) {
     const names = path.split(".");
     let at = top;
     for (const name of names.slice(0, -1)) {
@@ -118,6 +196,11 @@ function boxesOf(flow: Flow, kinds: ReadonlyMap<string, string>): string[] {
 
 function shownBox({ id, name, kind, shapes }: Box): string {
   const isEnd = name === "(input)" || name === "(output)";
+  if (kind === OPERATION) {
+    const names = name.split(", ");
+    const few = names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), "…"] : names;
+    return `${id}("${escaped(few.join(", "))}<br/>${escaped(shapes.join(" "))}")`;
+  }
   const text = `${isEnd ? kind : labelOf(name, kind)}<br/>${escaped(shapes.join(" "))}`;
   return isEnd ? `${id}(["${text}"])` : `${id}["${text}"]`;
 }

@@ -83,6 +83,20 @@ export function finished(tree: GrowingTree): VariableTree {
   return copy;
 }
 
+/** A tree without the tensors at some paths, and without the objects that hold nothing else. */
+export function withoutPaths(tree: VariableTree, paths: ReadonlySet<string>): VariableTree {
+  if (paths.size === 0) return tree;
+  const kept = emptyTree();
+  const walk = (at: VariableTree, path: readonly string[]): void => {
+    for (const [name, value] of Object.entries(at)) {
+      if (isSubtree(value)) walk(value, [...path, name]);
+      else if (!paths.has(pathText([...path, name]))) putAt(kept, path, name, value);
+    }
+  };
+  walk(tree, []);
+  return finished(kept);
+}
+
 /** One tree of several: `mergeTrees(small.state, attentionCache(…))`. Where two have a tensor at one path, the later one counts. */
 export function mergeTrees(...trees: readonly VariableTree[]): VariableTree {
   const merged = emptyTree();

@@ -76,13 +76,13 @@ export function reduceLosses(operation: string, losses: Tensor, options: LossOpt
 }
 
 /** Weights in the dtype of the losses, with axes of extent 1 behind. */
-function alignedWeights(operation: string, losses: Tensor, weights: Tensor): Tensor {
+export function alignedWeights(operation: string, losses: Tensor, weights: Tensor, what = "losses"): Tensor {
   const shape = [...weights.shape, ...losses.shape.slice(weights.rank).map(() => 1)];
   const fits = weights.rank <= losses.rank && shape.every((extent, i) => extent === 1 || extent === losses.shape[i]);
   if (!fits) {
     throw new ShapeError(
-      `${operation}: weights ${formatShape(weights.shape)} do not fit losses ${formatShape(losses.shape)}; their axes are ` +
-        "the first ones of the losses, as in [batch].",
+      `${operation}: weights ${formatShape(weights.shape)} do not fit ${what} ${formatShape(losses.shape)}; their axes are ` +
+        `the first ones of the ${what}, as in [batch].`,
     );
   }
   return weights.cast(losses.dtype).reshape(shape);

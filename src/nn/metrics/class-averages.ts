@@ -10,6 +10,7 @@ import { checkTensor, type Tensor, where } from "../../tensor/index.js";
 import { metricDType, type ThresholdOptions } from "./classification.js";
 import { countsByClass } from "./confusion.js";
 import { checkNotEmpty, classLabels, wholeLabels } from "./labels.js";
+import { factorsFor } from "./weights.js";
 
 /** Options of `precision`, `recall` and `f1`. */
 export interface AverageOptions extends ThresholdOptions {
@@ -27,13 +28,13 @@ type Share = "precision" | "recall" | "sensitivity" | "f1";
 
 /** The average over classes of a share. */
 export function averaged(operation: Share, predictions: Tensor, targets: Tensor, options: AverageOptions): Tensor {
-  checkOptions(operation, options, { threshold: "number", average: "text", classes: "number" });
+  checkOptions(operation, options, { threshold: "number", average: "text", classes: "number", weights: "any" });
   const { average, threshold } = options;
   checkChoice(operation, "the option average", average, ["macro", "micro", "weighted", "none"]);
   if (threshold !== undefined) {
     throw new ArgumentError(`${operation}: a threshold is for binary labels; with average, the best score decides.`);
   }
-  const matrix = matrixOf(operation, predictions, targets, options.classes);
+  const matrix = matrixOf(operation, predictions, targets, options);
   const dtype = metricDType(predictions);
   const right = matrix.diagonal();
   const [examples, predicted] = [matrix.sum({ axis: 1 }), matrix.sum({ axis: 0 })];
@@ -69,7 +70,11 @@ function partAndWhole(operation: Share, right: Tensor, examples: Tensor, predict
 }
 
 /** The confusion matrix of scores [..., classes], or of integers that are class numbers. */
-function matrixOf(operation: Share, predictions: Tensor, targets: Tensor, classes: number | undefined): Tensor {
+function matrixOf(operation: Share, predictions: Tensor, targets: Tensor, options: AverageOptions): Tensor {
+  const { classes, weights } = options;
+  const dtype = metricDType(predictions);
+  const amounts = (labels: Tensor) =>
+    weights === undefined ? undefined : factorsFor(operation, labels.cast(dtype), weights);
   checkTensor(operation, "the prediction", predictions);
   checkTensor(operation, "the target", targets);
   checkNotEmpty(operation, predictions);
@@ -77,7 +82,7 @@ function matrixOf(operation: Share, predictions: Tensor, targets: Tensor, classe
     const labels = classLabels(operation, predictions, targets);
     const count = predictions.shape.at(-1) as number;
     if (count > 1 && (classes === undefined || classes === count)) {
-      return countsByClass(labels, predictions.argmax({ axis: -1 }), count);
+      return countsByClass(labels, predictions.argmax({ axis: -1 }), count, amounts(labels));
     }
     throw new ShapeError(
       `${operation}: predictions ${formatShape(predictions.shape)} are scores of ${count === 1 ? "one class" : `${count} classes`}, not of ` +
@@ -93,5 +98,5 @@ function matrixOf(operation: Share, predictions: Tensor, targets: Tensor, classe
     throw new ArgumentError(`${operation}: predictions are class numbers; give their count, as in { classes: 10 }.`);
   }
   checkWhole(operation, "the option classes", classes, 1);
-  return countsByClass(wholeLabels(operation, targets), predictions.cast("i32"), classes);
+  return countsByClass(wholeLabels(operation, targets), predictions.cast("i32"), classes, amounts(targets));
 }

@@ -33,12 +33,12 @@ export function confusionMatrix(predictions: Tensor, targets: Tensor, options: C
   return countsByClass(right, found, classes);
 }
 
-/** Counts [right class, found class] of class numbers, in i32. */
-export function countsByClass(right: Tensor, found: Tensor, classes: number): Tensor {
+/** Counts [right class, found class] of class numbers, in i32; or sums of the amounts that the examples count for. */
+export function countsByClass(right: Tensor, found: Tensor, classes: number, amounts?: Tensor): Tensor {
   const isClass = (x: Tensor) => x.greaterEqual(0).logicalAnd(x.less(classes));
   const cells = where(isClass(right).logicalAnd(isClass(found)), right.mul(classes).add(found), -1);
   return cells
     .flatten()
-    .bincount({ length: classes * classes })
+    .bincount({ length: classes * classes, ...(amounts && { weights: amounts.flatten(), deterministic: true }) })
     .reshape([classes, classes]);
 }

@@ -1,11 +1,13 @@
 /**
  * Counts of right and wrong decisions about binary labels, and the shares made of them: precision, recall, specificity, F1. Counts
- * are i32, so that those of several batches can be added without rounding. With `average`, shares are of classes (class-averages.ts).
+ * are i32, so that those of several batches can be added without rounding; with weights they are sums of weights. With `average`,
+ * shares are of classes (class-averages.ts).
  */
 import type { Tensor } from "../../tensor/index.js";
 import { type AverageOptions, averaged, shareOf } from "./class-averages.js";
 import { metricDType, type ThresholdOptions, thresholdOf } from "./classification.js";
 import { checkNotEmpty, decisions } from "./labels.js";
+import { factorsFor } from "./weights.js";
 
 /** How many predictions say yes and are right. */
 export function truePositives(predictions: Tensor, targets: Tensor, options: ThresholdOptions = {}): Tensor {
@@ -72,7 +74,13 @@ function counted(operation: string, predictions: Tensor, targets: Tensor, option
   const threshold = thresholdOf(operation, options);
   const [says, isTrue] = decisions(operation, predictions, targets, threshold);
   const [saysNot, isFalse] = [says.logicalNot(), isTrue.logicalNot()];
-  const count = (a: Tensor, b: Tensor) => a.logicalAnd(b).sum();
+  const { weights } = options;
+  const count = (a: Tensor, b: Tensor): Tensor => {
+    const both = a.logicalAnd(b);
+    if (weights === undefined) return both.sum();
+    const values = both.cast(metricDType(predictions));
+    return values.mul(factorsFor(operation, values, weights)).sum();
+  };
   return {
     truePositives: count(says, isTrue),
     falsePositives: count(says, isFalse),

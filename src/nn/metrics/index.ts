@@ -24,3 +24,4 @@ export {
 export { auc } from "./ranking.js";
 export { perplexity, r2, rootMeanSquaredError } from "./regression.js";
 export { type RunningMean, runningMean, startMean } from "./running.js";
+export type { WeightOptions } from "./weights.js";

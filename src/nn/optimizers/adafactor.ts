@@ -54,6 +54,7 @@ export function adafactor(rate: Rate = 1e-2, options: AdafactorOptions = {}): Op
   for (const epsilon of epsilons ?? []) checkNotNegative("adafactor", "epsilons", epsilon);
   return leafwise("adafactor", {
     rate,
+    options,
     isCounting: true,
     hasOwnShapes: true,
     slots: { rows: (param) => emptySums(param, -1), columns: (param) => emptySums(param, -2) },

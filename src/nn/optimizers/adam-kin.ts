@@ -26,6 +26,7 @@ export function beliefWith(operation: string, rate: MaybeRate, options: MomentOp
   const { one, two, epsilon } = momentsOf(operation, options, 1e-16);
   return leafwise(operation, {
     rate,
+    options,
     isCounting: true,
     slots: BOTH,
     shared: corrections(one, two),
@@ -57,6 +58,7 @@ export function yogiWith(operation: string, rate: MaybeRate, options: YogiOption
   const first = (param: Tensor) => fullLike(param, initial, { dtype: wideDType(param.dtype) }) as Tensor;
   return leafwise(operation, {
     rate,
+    options,
     isCounting: true,
     slots: { mean: first, square: first },
     shared: corrections(one, two),
@@ -90,6 +92,7 @@ export function lamb(rate: Rate = 1e-3, options: LambOptions = {}): Optimizer {
   const { weightDecay = 0, mask = true } = options;
   return leafwise("lamb", {
     rate,
+    options,
     isCounting: true,
     slots: { mean: zerosFor, square: zerosFor },
     shared: ({ count, rate, params }) => ({

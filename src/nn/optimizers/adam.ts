@@ -49,7 +49,7 @@ export const average = (before: Tensor, now: Tensor, kept: number): Tensor => be
 /** Adam: `adam(1e-3)`. */
 export function adam(rate: Rate = 1e-3, options: AdamOptions = {}): Optimizer {
   checkOptions("adam", options, { ...MOMENTS, amsgrad: "flag" });
-  return adamWith("adam", rate, { ...options, weightDecay: 0 });
+  return adamWith("adam", rate, options);
 }
 
 /** Adam with weight decay apart from the gradients (Loshchilov & Hutter 2019): `adamw(1e-3, { weightDecay: 0.1 })`. */
@@ -82,6 +82,7 @@ export function adamWith(operation: string, rate: MaybeRate, options: AdamWOptio
   if (!amsgrad) {
     return leafwise(operation, {
       rate,
+      options,
       isCounting: true,
       slots: BOTH,
       shared,
@@ -93,6 +94,7 @@ export function adamWith(operation: string, rate: MaybeRate, options: AdamWOptio
   }
   return leafwise(operation, {
     rate,
+    options,
     isCounting: true,
     slots: { ...BOTH, largest: zerosFor },
     shared,
@@ -110,6 +112,7 @@ export function adamax(rate: Rate = 2e-3, options: MomentOptions = {}): Optimize
   const { one, two, epsilon } = momentsOf("adamax", options);
   return leafwise("adamax", {
     rate,
+    options,
     isCounting: true,
     slots: { mean: zerosFor, largest: zerosFor },
     shared: ({ count, rate }) => reached(one, count).reciprocal().mul(negated(rate)),
@@ -140,6 +143,7 @@ export function nadam(rate: Rate = 2e-3, options: NAdamOptions = {}): Optimizer 
       .add(one);
   return leafwise("nadam", {
     rate,
+    options,
     isCounting: true,
     slots: BOTH,
     scalars: { product: { first: 1, next: (before, count) => before.mul(momentumAt(count)) } },
@@ -173,6 +177,7 @@ export function radamWith(operation: string, rate: MaybeRate, options: MomentOpt
   const most = 2 / (1 - two) - 1;
   return leafwise(operation, {
     rate,
+    options,
     isCounting: true,
     slots: BOTH,
     shared({ count, rate }) {

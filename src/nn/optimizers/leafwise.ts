@@ -16,6 +16,7 @@ import {
   printedAs,
   scalarDType,
   scalarIn,
+  shownOptions,
   wideDType,
   widened,
 } from "./optimizer.js";
@@ -57,6 +58,8 @@ interface LeafRule<N extends string, C> {
   /** The state has shapes of its own. */
   readonly hasOwnShapes?: boolean;
   readonly scalars?: Readonly<Record<string, KeptScalar>>;
+  /** Options as the user gave them, to print. */
+  readonly options?: object;
   /** Whether `shared` looks at the count. Schedules count anyway. */
   readonly isCounting?: boolean;
   shared(step: StepScalars): C;
@@ -79,7 +82,7 @@ export function leafwise<N extends string, C>(operation: string, definition: Lea
   const isCounting = definition.isCounting === true || typeof rate === "function";
   const names = Object.keys(slots) as N[];
   const shownRate = typeof rate === "number" ? String(rate) : typeof rate === "function" ? "a schedule" : "a tensor";
-  return printedAs(`${operation}(${shownRate})`, {
+  return printedAs(`${operation}(${shownRate}${shownOptions(definition.options ?? {})})`, {
     init(params) {
       const flat = flatParams(operation, params);
       const kept = names.map((name) => [name, unflatten(flat.structure, flat.leaves.map(slots[name]))]);

@@ -94,11 +94,21 @@ export function emaOfWeights(options: { readonly decay?: number } = {}): Optimiz
   };
 }
 
-/** The averaged weights in the state of an optimiser that has `emaOfWeights` in it. */
-export function averagedWeights<P>(state: OptimizerState): P {
+/**
+ * The averaged weights in the state of an optimiser that has `emaOfWeights` in it. `params`: where the rest comes from, since
+ * training shows frozen parameters to no optimiser: `averagedWeights(trained.optimizerState, trained.params)`.
+ */
+export function averagedWeights<P>(state: OptimizerState, params?: P): P {
   const found = findAverage(state);
-  if (found !== undefined) return found as P;
+  if (found !== undefined) return (params === undefined ? found : filled(found, params)) as P;
   throw new ArgumentError("averagedWeights: this state has none; put emaOfWeights() last in the chain.");
+}
+
+/** A tree of parameters, with averages in the place of those that have one. */
+function filled(averages: unknown, params: unknown): unknown {
+  if (isTensor(params) || typeof params !== "object" || params === null) return averages ?? params;
+  const own = (averages ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(params).map(([name, each]) => [name, filled(own[name], each)]));
 }
 
 function findAverage(state: Tensor | OptimizerState): Tensor | OptimizerState | undefined {

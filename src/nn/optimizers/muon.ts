@@ -51,6 +51,7 @@ export function muon(rate: Rate = 1e-3, options: MuonOptions = {}): Optimizer {
   checkFunction("muon", matrices, "matrices");
   const ofMatrices = leafwise("muon", {
     rate,
+    options,
     slots: { mean: zerosFor },
     shared: ({ rate }) => ({ down: negated(rate), shrink: times(rate, -weightDecay) }),
     rule(g, slots, { down, shrink }, { param }) {

@@ -34,11 +34,20 @@ export function printedAs<O extends Optimizer>(text: string, optimizer: O): O {
   return Object.defineProperties(optimizer, { toString: show, [Symbol.for("nodejs.util.inspect.custom")]: show });
 }
 
+/** An optimiser in words, for checkpoints and for those that hold it. */
+export const describedOptimizer = (optimizer: Optimizer): string =>
+  Object.hasOwn(optimizer, "toString") ? String(optimizer) : "a transform";
+
+/** Options in words, for `printedAs`: those that are set. */
+export function shownOptions(options: object): string {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => `, ${name}: ${shown(value)}`).join("");
+}
+
 /** Transforms one after the other: `chain(clipByGlobalNorm(1), adamw(1e-3))`. The state has theirs as "0", "1" … */
 export function chain(...transforms: readonly Optimizer[]): Optimizer {
   for (const each of transforms) checkOptimizer("chain", each);
-  const names = transforms.map((each) => (Object.hasOwn(each, "toString") ? String(each) : "a transform"));
-  return printedAs(`chain(${names.join(", ")})`, {
+  return printedAs(`chain(${transforms.map(describedOptimizer).join(", ")})`, {
     init: (params) => Object.fromEntries(transforms.map((each, i) => [String(i), each.init(params)])),
     update(gradients, state, params, extras) {
       let updates = gradients;

@@ -48,5 +48,19 @@ function valuesFor<V>(
     throw new ArgumentError(`${operation}: ${what} are a function of the path or a tree, not ${shown(given)}.`);
   }
   const test = (value: unknown): value is V => isValue(value);
+  const found = paths.map((path) => valueAt(given, path, isValue));
+  if (found.every((value) => value !== undefined)) return found as V[];
+  // Something is missing, or keys hold full stops.
   return spreadLeaves(structure, given, test, 2, `${operation}, ${what} beside the parameters`);
+}
+
+/** The value for a path of a tree that may end early; undefined where it has none. Parts that are not asked for, as those of frozen layers, may be there. */
+function valueAt(tree: unknown, path: string, isValue: (value: unknown) => boolean): unknown {
+  let at = tree;
+  for (const name of path.split(".")) {
+    if (isValue(at)) return at;
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = (at as Record<string, unknown>)[name];
+  }
+  return isValue(at) ? at : undefined;
 }

@@ -24,7 +24,7 @@ export function sgd(rate: Rate = 0.01, options: SgdOptions = {}): Optimizer {
   checkShare("sgd", "momentum", momentum);
   if (momentum !== 0) return momentumWith("sgd", rate, momentum, nesterov);
   const shared = ({ rate: now }: { readonly rate: number | Tensor }) => negated(now);
-  return leafwise("sgd", { rate, slots: {}, shared, rule: (g, _, down) => [g.mul(down), {}] });
+  return leafwise("sgd", { rate, options, slots: {}, shared, rule: (g, _, down) => [g.mul(down), {}] });
 }
 
 /** Steps along a sum of gradients that fades; of no rate, that sum. */
@@ -32,6 +32,7 @@ export function momentumWith(operation: string, rate: MaybeRate, momentum: numbe
   const shared = ({ rate: now }: { readonly rate: number | Tensor }) => negated(now);
   return leafwise(operation, {
     rate,
+    options: { momentum, ...(nesterov && { nesterov }) },
     slots: { momentum: zerosFor },
     shared,
     rule(g, { momentum: before }, down) {
@@ -64,6 +65,7 @@ export function lion(rate: Rate = 1e-4, options: LionOptions = {}): Optimizer {
   const [now, next] = decays;
   return leafwise("lion", {
     rate,
+    options,
     slots: { mean: zerosFor },
     shared: ({ rate, params }) => ({ down: negated(rate), isDecayed: selected("lion", mask, params) }),
     rule(g, { mean }, { down, isDecayed }, { param, index }) {

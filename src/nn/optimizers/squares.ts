@@ -30,6 +30,7 @@ export function adagradWith(operation: string, rate: MaybeRate, options: Adagrad
   checkNotNegative(operation, "epsilon", epsilon);
   return leafwise(operation, {
     rate,
+    options,
     isCounting: rateDecay !== 0,
     slots: { sum: (param) => fullLike(param, initial, { dtype: wideDType(param.dtype) }) as Tensor },
     shared: ({ count, rate }) =>
@@ -70,6 +71,7 @@ export function rmspropWith(operation: string, rate: MaybeRate, options: Rmsprop
   if (momentum !== 0) slots.momentum = zerosFor;
   return leafwise(operation, {
     rate,
+    options,
     slots,
     shared: ({ rate }) => negated(rate),
     rule(g, before, down) {
@@ -106,6 +108,7 @@ export function adadelta(rate: Rate = 1, options: AdadeltaOptions = {}): Optimiz
   checkNotNegative("adadelta", "epsilon", epsilon);
   return leafwise("adadelta", {
     rate,
+    options,
     slots: { square: zerosFor, change: zerosFor },
     shared: ({ rate }) => negated(rate),
     rule(g, slots, down) {

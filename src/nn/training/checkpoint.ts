@@ -4,18 +4,21 @@
  * (src/nn/files). A file is held against the training that reads it: every tensor must have its name, dtype and shape, and every
  * number must make sense.
  */
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { tensorBytes } from "../../core/bytes.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
+import { previousOf, removeUnfinished } from "../../files/replace-file.js";
 import type { Json } from "../../io/trees/json.js";
-import { readTree, writeTree } from "../../io/trees/tree-file.js";
+import { openTree, wholeTree, writeTree } from "../../io/trees/tree-file.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import { flattenTensors, leafPaths, unflatten } from "../../transforms/trees.js";
 import type { PlateauState } from "../schedules/plateau.js";
+import { type Changes, checkSamePrint } from "./fingerprint.js";
 import type { HistoryRecord } from "./history.js";
 import type { Means, Metrics } from "./meter.js";
 import type { Standing } from "./monitors.js";
@@ -23,13 +26,13 @@ import { noFailure } from "./program.js";
 import type { Training } from "./training.js";
 
 const KIND = "pumice training";
-const VERSION = 1;
+const VERSION = 2;
 
 type Fields = Readonly<Record<string, Json | undefined>>;
 
 /** Writes a training that waits between two steps. */
 export async function writeCheckpoint<C, B>(training: Training<C, B>, path: string): Promise<void> {
-  const { state, plateau, best, plan } = training;
+  const { state, plateau, best } = training;
   const { step, epoch, place, counts, rate, plateauScale, early } = training;
   const tree = {
     carry: state.carry,
@@ -41,26 +44,56 @@ export async function writeCheckpoint<C, B>(training: Training<C, B>, path: stri
     kind: KIND,
     version: VERSION,
     key: await keyWords(training.key),
-    batchesPerEpoch: plan.data.batchesPerEpoch,
+    run: training.print,
     ...{ step, epoch, place, counts, rate, plateauScale, early: { ...early, best: early.best && coded(early.best) } },
     metrics: codedMetrics(training.metrics),
     best: best && { value: coded(best.value), epoch: best.epoch, step: best.step },
     history: training.history.map((record) => ({ ...record, metrics: codedMetrics(record.metrics) })),
     milliseconds: training.milliseconds,
   };
-  await writeTree(path, tree as never, metadata, "train: a checkpoint");
+  const options = { isSealed: true, keepsPrevious: true };
+  await writeTree(path, tree as never, metadata, "train: a checkpoint", options);
+  // It is saved: what cannot be tidied up stays.
+  await removeUnfinished(path).catch(() => {});
+}
+
+/** Goes on from a checkpoint where that was asked for and there is one; where it is damaged, from the one before it. */
+export async function resumed<C, B>(training: Training<C, B>): Promise<void> {
+  const { resume = false, checkpoint } = training.plan;
+  if (resume === false) return;
+  const { path: named, changed = [] } = typeof resume === "object" ? resume : { path: undefined };
+  const given = typeof resume === "string" ? resume : named;
+  const path = given ?? (checkpoint as string);
+  if (given === undefined && !existsSync(path)) return;
+  try {
+    await readCheckpoint(training, path, changed);
+  } catch (error) {
+    const previous = previousOf(path);
+    if (!(error instanceof FormatError) || !existsSync(path) || !existsSync(previous)) throw error;
+    // The error of the last checkpoint says more than that of the one before, whatever that is.
+    const isRead = await readCheckpoint(training, previous, changed).then(
+      () => true,
+      () => false,
+    );
+    if (!isRead) throw error;
+    process.emitWarning(`${error.message} The run goes on from the checkpoint before it, of step ${training.step}.`);
+  }
 }
 
 /** Takes a training to where the one in a file was. */
-export async function readCheckpoint<C, B>(training: Training<C, B>, path: string): Promise<void> {
+async function readCheckpoint<C, B>(training: Training<C, B>, path: string, changes: Changes): Promise<void> {
   const what = `train: the checkpoint ${path}`;
   await checkSize(training, path, what);
-  const { tree, metadata } = await readTree(path, { device: training.device }, "train: resume");
-  const fields = new Numbers(metadata, what);
-  if (fields.text("kind") !== KIND || !isObject(tree))
+  await using file = await openTree(path, "train: resume");
+  const fields = new Numbers(file.metadata, what);
+  const isTree = typeof file.form === "object" && file.form !== null && !Array.isArray(file.form);
+  if (fields.text("kind") !== KIND || !isTree)
     throw new FormatError(`${what} is no training, but some other tree of tensors.`);
   if (fields.whole("version") !== VERSION) throw new FormatError(`${what} is of another version of Pumice.`);
-  await checkSameRun(training, fields, what);
+  if (!file.isSealed) throw new FormatError(`${what} has no checksum.`);
+  await checkSameKey(training, fields, what);
+  checkSamePrint(fields.get("run"), training.print, changes, what);
+  const tree = (await wholeTree(file, training.device)) as Readonly<Record<string, unknown>>;
   const carry = likeTemplate(training.state.carry, tree.carry, "carry", what);
   const means = likeTemplate(training.state.means as Means, tree.means, "means", what);
   const best = fields.within("best");
@@ -97,20 +130,12 @@ async function checkSize<C, B>(training: Training<C, B>, path: string, what: str
   if (size > most) throw new FormatError(`${what} has ${size} bytes; a training of this model has at most ${most}.`);
 }
 
-async function checkSameRun<C, B>(training: Training<C, B>, fields: Numbers, what: string): Promise<void> {
+async function checkSameKey<C, B>(training: Training<C, B>, fields: Numbers, what: string): Promise<void> {
   const words = await keyWords(training.key);
   const saved = fields.list("key", true) as unknown as readonly Json[];
-  if (saved.length !== 2 || saved.some((word, i) => word !== words[i])) {
-    throw new ArgumentError(
-      `${what} is of a run with another seed or key; give that one to go on with the same numbers.`,
-    );
-  }
-  const { batchesPerEpoch } = training.plan.data;
-  const before = fields.get("batchesPerEpoch");
-  if (batchesPerEpoch === null || before === null || before === batchesPerEpoch) return;
+  if (saved.length === 2 && saved.every((word, i) => word === words[i])) return;
   throw new ArgumentError(
-    `${what} is of a run with ${before} batches an epoch; these data have ${batchesPerEpoch}. Give the data and the batch size ` +
-      "that it was begun with.",
+    `${what} is of a run with another seed or key; give that one to go on with the same numbers.`,
   );
 }
 

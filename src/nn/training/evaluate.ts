@@ -9,7 +9,7 @@ import { Layer } from "../core/layer.js";
 import type { Variables, VariableTree } from "../core/variables.js";
 import type { RunningMean } from "../metrics/running.js";
 import { type DataSource, dataOf } from "./data-source.js";
-import { type LossChoice, lossOf } from "./loss-choice.js";
+import { type LossChoice, type LossWeights, lossOf } from "./loss-choice.js";
 import { type Means, type Metrics, readMeans, startMeans } from "./meter.js";
 import { type MetricChoice, metricsOf } from "./metric-choice.js";
 import { type Example, evaluated, exampleWeight } from "./model-trainer.js";
@@ -22,6 +22,7 @@ export interface EvaluateOptions<In> {
   /** Examples in a batch, where the data are whole tensors: 256 unless told. */
   readonly batchSize?: number;
   readonly loss?: LossChoice;
+  readonly lossWeights?: LossWeights;
   readonly metrics?: MetricChoice;
 }
 
@@ -40,14 +41,20 @@ export async function evaluate<In>(
   variables: Variables,
   options: EvaluateOptions<In>,
 ): Promise<Metrics> {
-  checkOptions("evaluate", options, { data: "any", batchSize: "number", loss: "any", metrics: "any" });
+  checkOptions("evaluate", options, {
+    data: "any",
+    batchSize: "number",
+    loss: "any",
+    lossWeights: "any",
+    metrics: "any",
+  });
   checkModel("evaluate", model, variables);
   const { loss, metrics } = options;
   if (loss === undefined && metrics === undefined) {
     throw new ArgumentError(`evaluate: nothing to compute; give { loss } or { metrics: ["accuracy"] }.`);
   }
   const [lossFunction, metricFunction] = [
-    loss === undefined ? null : lossOf("evaluate", loss),
+    loss === undefined ? null : lossOf("evaluate", loss, options.lossWeights),
     metricsOf("evaluate", metrics),
   ];
   const run = (carry: Variables, batch: Example<In>) => evaluated(model, lossFunction, metricFunction, carry, batch);

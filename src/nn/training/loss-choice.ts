@@ -34,8 +34,11 @@ interface Losses {
   readonly parts: Readonly<Record<string, Tensor>>;
 }
 
-/** A batch as losses see it. */
-interface Labelled extends Weighted {
+/** How much the loss of each output counts: `{ head: 1, tail: 0.2 }`; 1 for those that are not named. */
+export type LossWeights = { readonly [output: string]: number | LossWeights };
+
+/** A batch as losses and metrics see it. */
+export interface Labelled extends Weighted {
   readonly y?: unknown;
 }
 
@@ -56,19 +59,33 @@ export function weightsOf({ weights, mask }: Weighted): Tensor | undefined {
 export type LossOf = (predictions: unknown, batch: Labelled) => Losses;
 
 /** The loss of a choice, checked. */
-export function lossOf(operation: string, choice: LossChoice): LossOf {
+export function lossOf(operation: string, choice: LossChoice, factors?: LossWeights): LossOf {
   const named = flatChoices(operation, choice, []);
+  const weigh = weighing(operation, named, factors);
   return (predictions, batch) => {
     const weights = weightsOf(batch);
     const options = weights === undefined ? {} : { weights };
     const parts: [string, Tensor][] = named.map(({ path, loss }) => {
-      const [p, y] = [at(operation, "predictions", predictions, path), at(operation, "targets", batch.y, path)];
+      const part = (what: string, tree: unknown) => partAt(`${operation}: the option loss`, what, tree, path);
+      const [p, y] = [part("predictions", predictions), part("targets", batch.y)];
       return [`loss.${path.join(".")}`, checkedLoss(operation, loss(p as never, y as never, options, batch as never))];
     });
-    const [[, first], ...rest] = parts as [[string, Tensor], ...[string, Tensor][]];
-    const loss = rest.reduce((sum, [, each]) => sum.add(each), first);
+    const [first, ...rest] = parts.map(([, each], i) => weigh(each, i)) as [Tensor, ...Tensor[]];
+    const loss = rest.reduce((sum, each) => sum.add(each), first);
     return { loss, parts: parts.length > 1 ? Object.fromEntries(parts) : {} };
   };
+}
+
+/** A loss or its weights in words; functions by their names. */
+export function describedLoss(choice: LossChoice | LossWeights | object | number): string {
+  if (typeof choice === "string" || typeof choice === "number") return String(choice);
+  if (typeof choice === "function") return choice.name || "a function";
+  if (Array.isArray(choice)) return `[${choice.map(describedLoss).join(", ")}]`;
+  if (isTensor(choice)) return `${choice.dtype} ${formatShape(choice.shape)}`;
+  if (typeof choice !== "object" || choice === null) return String(choice);
+  return `{ ${Object.entries(choice)
+    .map(([name, each]) => `${name}: ${describedLoss(each as object)}`)
+    .join(", ")} }`;
 }
 
 interface NamedLoss {
@@ -99,14 +116,36 @@ function oneLoss(operation: string, choice: OneLoss): LossFunction {
   return ((p: Tensor, y: Tensor, more: object) => loss(p, y, { ...options, ...more })) as LossFunction;
 }
 
+/** The loss of an output times its weight. */
+function weighing(operation: string, named: readonly NamedLoss[], factors: LossWeights = {}) {
+  const found = new Map<string, number>();
+  const walk = (at: unknown, path: readonly string[]): void => {
+    const name = path.join(".");
+    const isTree = typeof at === "object" && at !== null && !Array.isArray(at);
+    if (isTree) for (const [part, each] of Object.entries(at)) walk(each, [...path, part]);
+    else if (typeof at !== "number" || !Number.isFinite(at) || path.length === 0) {
+      const what = path.length === 0 ? "" : ` has "${name}" of ${shown(at)}; it`;
+      throw new ArgumentError(
+        `${operation}: the option lossWeights${what} is a number for each output, as { head: 1, tail: 0.2 }.`,
+      );
+    } else if (!named.some((each) => each.path.join(".") === name)) {
+      const outputs = named.map((each) => each.path.join(".")).filter(Boolean);
+      throw new ArgumentError(
+        `${operation}: the option lossWeights has "${name}", but the option loss ${outputs.length > 0 ? `has ${outputs.join(", ")}` : "is one for the whole output"}.`,
+      );
+    } else found.set(name, at);
+  };
+  walk(factors, []);
+  const all = named.map(({ path }) => found.get(path.join(".")) ?? 1);
+  return (loss: Tensor, i: number): Tensor => (all[i] === 1 ? loss : (loss.mul(all[i] as number) as Tensor));
+}
+
 /** The part of predictions or targets at a path of output names. */
-function at(operation: string, what: string, tree: unknown, path: readonly string[]): unknown {
+export function partAt(option: string, what: string, tree: unknown, path: readonly string[]): unknown {
   let found = tree;
   for (const name of path) {
     if (typeof found !== "object" || found === null || isTensor(found) || !Object.hasOwn(found, name)) {
-      throw new ArgumentError(
-        `${operation}: the option loss has "${path.join(".")}", but the ${what} have no such part.`,
-      );
+      throw new ArgumentError(`${option} has "${path.join(".")}", but the ${what} have no such part.`);
     }
     found = (found as Record<string, unknown>)[name];
   }

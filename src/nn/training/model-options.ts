@@ -4,7 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import type { Variables } from "../core/variables.js";
 import { checkOptimizer, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
-import type { LossChoice } from "./loss-choice.js";
+import type { LossChoice, LossWeights } from "./loss-choice.js";
 import type { MetricChoice } from "./metric-choice.js";
 
 /** What is minimised, and how. */
@@ -14,9 +14,11 @@ export interface ModelOptions {
    * `(predictions, targets, { weights }) => loss`, or one of these for each output by name, which are added up.
    */
   readonly loss: LossChoice;
+  /** How much the loss of each output counts, where there are several: `{ head: 1, tail: 0.2 }`. 1 unless told. */
+  readonly lossWeights?: LossWeights;
   /** The optimiser, as `optimizers.adam(1e-3)`. Clipping and schedules are part of it. */
   readonly optimizer: Optimizer;
-  /** Metrics to report as means over the epoch: `["accuracy"]`, or functions by name. */
+  /** Metrics to report as means over the epoch: `["accuracy"]`, or functions by name; by output where there are several. */
   readonly metrics?: MetricChoice;
   /** Parameters and state to begin with; the model's `init` makes them unless told. */
   readonly variables?: Variables;

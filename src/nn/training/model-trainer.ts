@@ -9,17 +9,18 @@ import { shown } from "../../core/shown.js";
 import type { Key } from "../../random/index.js";
 import { isTensor, type Tensor, where } from "../../tensor/index.js";
 import { valueAndGrad } from "../../transforms/grad.js";
+import { placeholderLike, tracedOn } from "../../transforms/trace.js";
 import { leaves, map } from "../../transforms/tree.js";
 import { flattenTensors, leafPaths, unflatten } from "../../transforms/trees.js";
 import { auxiliaryLossIfAny } from "../core/auxiliary-loss.js";
 import type { InputSpec } from "../core/input-spec.js";
 import type { AnyLayer, Layer } from "../core/layer.js";
 import { rematerialize } from "../core/rematerialize.js";
-import type { Variables, VariableTree } from "../core/variables.js";
+import { mergeTrees, type Variables, type VariableTree, withoutPaths } from "../core/variables.js";
 import { accumulate } from "../optimizers/accumulate.js";
 import { lossScale, masterWeights, type ScaledOptimizer } from "../optimizers/mixed-precision.js";
-import { applyUpdates, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
-import { type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
+import { applyUpdates, describedOptimizer, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
+import { describedLoss, type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
 import { type MetricsOf, metricsOf } from "./metric-choice.js";
 import type { ModelOptions } from "./model-options.js";
 import { explainNonFinite } from "./non-finite.js";
@@ -43,7 +44,7 @@ export interface ModelCarry {
 /** The trainer of a model. */
 export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOptions): Trainer<ModelCarry, Example<In>> {
   const used = prepared(model, options);
-  const loss = lossOf("train", options.loss);
+  const loss = lossOf("train", options.loss, options.lossWeights);
   const metrics = metricsOf("train", options.metrics);
   const optimizerFor = (params: VariableTree) => wrapped(options, params);
   return {
@@ -51,9 +52,11 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
     step: (carry, batch, key) => steppedOn(used, loss, metrics, optimizerFor(carry.params), carry, batch, key),
     evaluate: (carry, batch) => evaluated(used, loss, metrics, carry, batch),
     weigh: exampleWeight,
-    ...(options.precision === "f16" && {
-      // With the scale at its least, overflow has another cause.
-      skips: ({ optimizer }: ModelCarry) => (optimizer.scale as Tensor).greater(1) as Tensor,
+    describe: () => ({
+      model: { layers: String(model) },
+      loss: { function: describedLoss(options.loss), weights: describedLoss(options.lossWeights ?? {}) },
+      optimizer: { function: describedOptimizer(options.optimizer), "batches for an update": options.accumulate ?? 1 },
+      precision: { dtype: options.precision ?? "f32" },
     }),
     withRate: (carry, factor) => ({ ...carry, optimizer: withFactor(carry.optimizer, factor) }),
     explain: (carry, batch, key) => explainNonFinite(used, loss, carry, batch, key),
@@ -75,7 +78,7 @@ export function evaluated<In>(
 ): Readonly<Record<string, Tensor>> {
   const predictions = model.apply(params, batch.x, { state });
   const found = loss?.(predictions, batch);
-  return { ...(found && { loss: found.loss, ...found.parts }), ...metrics(predictions, batch.y) };
+  return { ...(found && { loss: found.loss, ...found.parts }), ...metrics(predictions, batch) };
 }
 
 /** One step: loss and gradients, the optimiser's updates, and the state that the layers set. */
@@ -98,27 +101,41 @@ function steppedOn<In>(
     // Losses of layers, such as the balance of experts, are trained and reported with the loss, and by themselves.
     const auxiliary = auxiliaryLossIfAny(state);
     const value = auxiliary ? (found.add(auxiliary) as Tensor) : found;
-    const reported = { loss: value, ...parts, ...(auxiliary && { auxiliary }), ...metrics(predictions, batch.y) };
+    const reported = { loss: value, ...parts, ...(auxiliary && { auxiliary }), ...metrics(predictions, batch) };
     return [isScaled ? optimizer.scaleLoss(value, carry.optimizer) : value, { state, metrics: reported }];
   };
   const [[, after], gradients] = valueAndGrad(objective, { aux: true })(carry.params);
   const extras = { value: after.metrics.loss };
-  const [updates, next] = optimizer.update(gradients, carry.optimizer, carry.params, extras);
-  // A step that loss scaling skips must not bring its infinities into running averages either.
+  // Optimisers do not see frozen parameters: weight decay, noise and averages would move them, or copies of them.
+  const [trained, slopes] = [withoutPaths(carry.params, frozen), withoutPaths(gradients, frozen)];
+  const [updates, next] = optimizer.update(slopes, carry.optimizer, trained, extras);
+  // Where the training goes on after a loss that is not finite, running averages stay free of it.
   const isGood = after.metrics.loss.isFinite();
   const keep = (was: Tensor, is: Tensor) => where(isGood, is, was) as Tensor;
   const state = isScaled ? (map(keep as never, carry.state, after.state) as VariableTree) : after.state;
-  const params = keptFrozen(carry.params, applyUpdates(carry.params, updates), frozen);
+  const moved = applyUpdates(trained, updates);
+  const params = frozen.size === 0 ? moved : mergeTrees(carry.params, moved);
   return [{ params, state, optimizer: next }, after.metrics];
 }
 
-/** Frozen parameters as they were: weight decay and noise move parameters whose gradients are zero, too. */
-function keptFrozen(before: VariableTree, after: VariableTree, frozen: ReadonlySet<string>): VariableTree {
-  if (frozen.size === 0) return after;
-  const { leaves: old, structure } = flattenTensors(before, "train");
-  const moved = flattenTensors(after, "train").leaves;
-  const kept = leafPaths(structure).map((path, i) => (frozen.has(path) ? old[i] : moved[i]));
-  return unflatten(structure, kept as Tensor[]) as VariableTree;
+/** The paths of parameters that frozen layers use. The model is traced and not computed. */
+function frozenPaths<In>(
+  model: Layer<In, unknown>,
+  { params, state }: Variables,
+  batch: Example<In>,
+  key: Key,
+): ReadonlySet<string> {
+  const { leaves: all, structure } = flattenTensors({ params, state, x: batch.x, key }, "train");
+  const own = all.map(({ node }) => placeholderLike(node));
+  return tracedOn(
+    "train",
+    own.map(({ node }) => node),
+    () => {
+      const given = unflatten(structure, own) as Variables & { readonly x: In; readonly key: Key };
+      const options = { training: true, key: given.key, state: given.state };
+      return model.applied(given.params, given.x, options).frozen;
+    },
+  );
 }
 
 function firstCarry<In>(
@@ -138,7 +155,11 @@ function firstCarry<In>(
       `train: the model, ${model.kind}, has no parameters to train; give variables of this model.`,
     );
   }
-  const optimizer = optimizerFor(params).init(params);
+  const trained = withoutPaths(params, frozenPaths(model, { params, state }, batch, key));
+  if (leaves(trained).length === 0) {
+    throw new ArgumentError("train: all parameters of the model are frozen; there is nothing to train.");
+  }
+  const optimizer = optimizerFor(params).init(trained);
   if (optimizerState !== undefined) return { params, state, optimizer: givenState(optimizer, optimizerState) };
   for (const leaf of leaves(optimizer)) leaf.realize();
   return { params, state, optimizer };
@@ -152,7 +173,9 @@ function givenState(own: OptimizerState, given: OptimizerState): OptimizerState 
   const extra = found.find((path) => !wanted.includes(path));
   if (missing === undefined && extra === undefined) return held(given);
   const which = missing !== undefined ? `lacks ${missing}` : `has ${extra}, which this one has not`;
-  throw new ArgumentError(`train: the option optimizerState is of another optimiser or model: it ${which}.`);
+  throw new ArgumentError(
+    `train: the option optimizerState is of another optimiser or model, or other layers were frozen: it ${which}.`,
+  );
 }
 
 function checkExample(batch: unknown): void {

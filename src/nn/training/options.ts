@@ -55,8 +55,19 @@ export interface LoopOptions<C, B> extends RunOptions {
   /** A file in which the run is saved every `checkpointSeconds` (60) and at its end. */
   readonly checkpoint?: string;
   readonly checkpointSeconds?: number;
-  /** Goes on from the file of `checkpoint` where there is one; or, as a path, from that file, which must be there. */
-  readonly resume?: boolean | string;
+  /**
+   * Goes on from the file of `checkpoint` where there is one; or, as a path, from that file, which must be there. As an object, it
+   * may say which parts of the run are others than when it began: `{ changed: ["optimizer"] }`.
+   */
+  readonly resume?: boolean | string | ResumeOptions;
+}
+
+/** How a run goes on. */
+export interface ResumeOptions {
+  /** The checkpoint; that of the option `checkpoint` unless told. */
+  readonly path?: string;
+  /** Parts that may be others than when the run began: "model", "loss", "optimizer", "precision", "data"; true for all. */
+  readonly changed?: true | readonly string[];
 }
 
 /** What they may be. */
@@ -104,10 +115,7 @@ export function planOf<C, B>(options: LoopOptions<C, B>): Plan<C, B> {
   }
   if (until !== undefined) checkUntil(until, hasValidation);
   checkRunOptions("train", rest, "run.safetensors");
-  if (resume !== undefined && typeof resume !== "boolean" && typeof resume !== "string") {
-    throw new ArgumentError(`train: the option resume is true or the path of a checkpoint, not ${shown(resume)}.`);
-  }
-  if (resume === true && checkpoint === undefined) throw lone("resume", "checkpoint");
+  checkResume(resume, checkpoint);
   const chosen = <T extends object>(value: boolean | T | undefined): T | null =>
     value === true ? ({} as T) : value === false || value === undefined ? null : value;
   const [stop, best, plateau] = [chosen(earlyStop), chosen(keepBest), chosen(reduceOnPlateau)];
@@ -130,6 +138,25 @@ export function keyFor({ seed, key }: Pick<LoopOptions<never, never>, "seed" | "
   if (key === undefined) return keyOf(seed ?? 0, on);
   checkKey(key, "train", "", "the option key");
   return device === null ? key : (key.to(device) as Key);
+}
+
+function checkResume(resume: LoopOptions<never, never>["resume"], checkpoint: string | undefined): void {
+  if (resume === undefined || resume === false || typeof resume === "string") return;
+  if (resume !== true) {
+    if (typeof resume !== "object" || resume === null) {
+      throw new ArgumentError(`train: the option resume is true or the path of a checkpoint, not ${shown(resume)}.`);
+    }
+    checkOptions("train: the option resume", resume, { path: "text", changed: "any" });
+    const { changed } = resume;
+    const isNames = Array.isArray(changed) && changed.every((name) => typeof name === "string");
+    if (changed !== undefined && changed !== true && !isNames) {
+      throw new ArgumentError(
+        `train: the option resume: changed is true or names of parts, as ["optimizer"], not ${shown(changed)}.`,
+      );
+    }
+    if (resume.path !== undefined) return;
+  }
+  if (checkpoint === undefined) throw lone("resume", "checkpoint");
 }
 
 const lone = (name: string, other: string): ArgumentError =>

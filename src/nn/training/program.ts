@@ -40,8 +40,7 @@ export function stepProgram<C, B>(trainer: Trainer<C, B>, stops: boolean): StepP
     const isGood = loss.isFinite();
     const counted = updatedMeans(means, metrics, weightOf(trainer, batch), stops ? isGood : null);
     if (!stops) return { carry: likeBefore(carry, next, () => null), means: counted, bad: bad.mul(1) };
-    const isSkipped = trainer.skips?.(carry) ?? null;
-    const isFailure = isSkipped ? isGood.logicalOr(isSkipped).logicalNot() : isGood.logicalNot();
+    const isFailure = isGood.logicalNot();
     const isKept = bad.greaterEqual(0).logicalOr(isFailure);
     const isNeeded = (path: string) => trainer.explain !== undefined && (trainer.explainsBy?.(path) ?? true);
     const first = where(bad.less(0).logicalAnd(isFailure), index.cast("i32"), bad) as Tensor;

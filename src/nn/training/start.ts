@@ -2,6 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/index.js";
 import { leaves } from "../../transforms/tree.js";
+import { dataPrint } from "./fingerprint.js";
 import { startMeans } from "./meter.js";
 import { keyFor, type Plan } from "./options.js";
 import { noFailure } from "./program.js";
@@ -18,7 +19,9 @@ export async function startTraining<C, B>(trainer: Trainer<C, B>, plan: Plan<C, 
   const [initKey, stepKey] = split(key, 3) as [Key, Key, Key];
   const carry = trainer.init(initKey, batch);
   const means = startMeans((c: C, b: B, k: Key) => trainer.step(c, b, k)[1], carry, batch, foldIn(stepKey, 0));
-  return new Training(trainer, plan, device, key, { carry, means, bad: noFailure(device) }, opened);
+  const isSaved = plan.checkpoint !== undefined || (plan.resume ?? false) !== false;
+  const print = isSaved ? { ...trainer.describe?.(), data: await dataPrint(plan.data, batch) } : {};
+  return new Training(trainer, plan, device, key, { carry, means, bad: noFailure(device) }, opened, print);
 }
 
 async function openedData<C, B>({ data }: Plan<C, B>): Promise<OpenedData<B>> {

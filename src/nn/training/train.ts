@@ -1,5 +1,4 @@
 /** `train`: a model, or anything with an `init` and a `step`, trained on batches. It returns a run. */
-import { existsSync } from "node:fs";
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Key, split } from "../../random/index.js";
@@ -8,7 +7,7 @@ import { listenForInterrupt } from "../../runs/interrupt.js";
 import { progressLine } from "../../runs/progress-line.js";
 import { Run } from "../../runs/run.js";
 import { Layer } from "../core/layer.js";
-import { readCheckpoint, writeCheckpoint } from "./checkpoint.js";
+import { resumed, writeCheckpoint } from "./checkpoint.js";
 import { type DataSource, dataOf, deviceOfData, isBatches } from "./data-source.js";
 import { loop, type Saving } from "./loop.js";
 import { checkModelOptions, type ModelOptions } from "./model-options.js";
@@ -40,6 +39,7 @@ const MODEL_KINDS: OptionKinds<TrainOptions<never>> = {
   ...LOOP_KINDS,
   batchSize: "number",
   loss: "any",
+  lossWeights: "any",
   optimizer: "any",
   metrics: "any",
   variables: "any",
@@ -124,14 +124,6 @@ async function* running<C, B, R>(
     show?.done();
     await training.close();
   }
-}
-
-/** Goes on from a checkpoint where that was asked for and there is one. */
-async function resumed<C, B>(training: Training<C, B>): Promise<void> {
-  const { resume, checkpoint } = training.plan;
-  if (typeof resume === "string") return readCheckpoint(training, resume);
-  if (resume === true && checkpoint !== undefined && existsSync(checkpoint))
-    return readCheckpoint(training, checkpoint);
 }
 
 function savingOf<C, B>(training: Training<C, B>): Saving {

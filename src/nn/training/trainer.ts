@@ -25,10 +25,13 @@ export interface Trainer<C, B> {
   evaluate?(carry: C, batch: B): Readonly<Record<string, Tensor>>;
   /** How much a batch counts in means: the extent of its first axis unless told. */
   weigh?(batch: B): number | Tensor;
-  /** Whether a loss that is not finite is no failure at this carry, since the step deals with it; a bool on the device. */
-  skips?(carry: C): Tensor;
   /** The same carry with updates that are multiplied by this. `setRate` and `reduceOnPlateau` need it. */
   withRate?(carry: C, factor: number): C;
+  /**
+   * What this is made of, in words: `{ model: { layers: "…" }, loss: { name: "huber" } }`. A checkpoint of a run that was made of
+   * something else is refused.
+   */
+  describe?(): Readonly<Record<string, Readonly<Record<string, string | number>>>>;
   /** Says in words where a loss that is not finite came from, given the carry before that step. */
   explain?(carry: C, batch: B, key: Key): Promise<string>;
   /** Whether `explain` looks at the tensor of this path of the carry; at all of them unless told. */
@@ -48,7 +51,7 @@ export function checkTrainer(operation: string, value: unknown): void {
   const { init, step, ...others } = value as Record<string, unknown>;
   checkFunction(operation, init, "init");
   checkFunction(operation, step, "step");
-  for (const name of ["evaluate", "weigh", "skips", "withRate", "explain", "explainsBy"]) {
+  for (const name of ["evaluate", "weigh", "withRate", "describe", "explain", "explainsBy"]) {
     if (others[name] !== undefined) checkFunction(operation, others[name], name);
   }
 }

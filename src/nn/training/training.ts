@@ -10,6 +10,7 @@ import { nextBudget } from "../../runs/pace.js";
 import type { Tensor } from "../../tensor/index.js";
 import type { PlateauState } from "../schedules/plateau.js";
 import type { EventName, TrainingEvent } from "./events.js";
+import type { Fingerprint } from "./fingerprint.js";
 import type { HistoryRecord } from "./history.js";
 import { type Means, type Metrics, type Reading, readMeans, startMeans } from "./meter.js";
 import { isReached, judged, metricIn, NO_STANDING, plateaued, type Standing } from "./monitors.js";
@@ -103,6 +104,8 @@ export class Training<C, B> implements Place<C> {
     readonly key: Key,
     public state: DeviceState<C>,
     private opened: OpenedData<B> | null,
+    /** What the run is made of; empty where it is not saved. */
+    readonly print: Fingerprint,
   ) {
     this.stepKey = split(key, 3)[1] as Key;
     this.program = stepProgram(trainer, plan.stopOnNonFinite ?? true);

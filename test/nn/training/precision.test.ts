@@ -9,6 +9,7 @@ import {
   dense,
   dropout,
   losses,
+  NonFiniteLossError,
   optimizers,
   rematerialize,
   sequential,
@@ -136,13 +137,42 @@ describe("other ways to the same", () => {
   });
 });
 
-test("where all steps are skipped, their mean loss is NaN and reaches nothing", async () => {
+test("a forward pass that is not finite stops an f16 training at its first step, with the layer named", async () => {
+  const { x, y } = given("cpu");
+  const model = sequential({ body: dense(4), log: (h: Tensor) => h.abs().neg().sub(1).log(), head: dense(1) });
+  await assert.rejects(
+    async () => void (await train(model, { ...options("cpu"), data: whole({ x, y }), precision: "f16" })),
+    (error: Error) => {
+      assert.ok(error instanceof NonFiniteLossError, String(error));
+      assert.match(error.message, /the loss of step 1 \(epoch 1\) is not finite: first, the output of log "log" has/);
+      return true;
+    },
+  );
+});
+
+test("gradients that are not finite only lower the scale of f16, down to 1", async () => {
+  const { x, y } = given("cpu");
+  // The slope of a root at zero is infinite; the loss is not.
+  const root = (p: Tensor, t: Tensor) => p.sub(p).abs().sqrt().mean().add(t.square().mean()) as Tensor;
+  const trained = await train(sequential(dense(1)), {
+    ...options("cpu"),
+    data: whole({ x, y }),
+    loss: root,
+    precision: "f16",
+    epochs: 20,
+  });
+  assert.ok(Number.isFinite(trained.metrics.loss));
+  assert.equal(await (trained.optimizerState.scale as Tensor).item(), 1);
+});
+
+test("a mean of no step is NaN and reaches nothing", async () => {
   const { x, y } = given("cpu");
   const model = sequential(dense(4), (h: Tensor) => h.abs().neg().sub(1).log(), dense(1));
   const trained = await train(model, {
     ...options("cpu"),
     data: whole({ x, y }),
     precision: "f16",
+    stopOnNonFinite: false,
     epochs: 3,
     until: { loss: 0.1 },
   });

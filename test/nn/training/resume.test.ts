@@ -1,14 +1,17 @@
 /** Checkpoints: a training goes on from one with the same bits, however it ended; files that do not fit are refused. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { copyFile, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { ArgumentError, FormatError } from "../../../src/core/errors.js";
+import { FormatError } from "../../../src/core/errors.js";
 import { random, setDefaultDevice, tensor } from "../../../src/index.js";
-import { dense, optimizers, sequential, train } from "../../../src/nn/index.js";
+import { dense, loadParameters, optimizers, sequential, train } from "../../../src/nn/index.js";
 import { testDevices } from "../../support/tensors.js";
 import { killedOften } from "./kill.js";
 import { hashOf, killedTraining } from "./killed-training.js";
@@ -110,54 +113,83 @@ test("Ctrl-C saves and ends; a second one kills", async () => {
   assert.ok(signal === "SIGINT" || code === 0);
 });
 
-test("a checkpoint of something else is refused, with what does not fit", async () => {
+test("a checkpoint of something else is refused by the name of what differs, unless that may be", async () => {
   await killedTraining(file("own"), 0, { epochs: 1 });
-  const x = tensor([[1], [2]]);
   const path = file("own");
+  const going = (more: object) => killedTraining(undefined, 0, { resume: path, epochs: 2, ...more });
+  const refused = (more: object, message: RegExp) =>
+    assert.rejects(async () => void (await going(more)), { name: "ArgumentError", message });
+  await refused({ seed: 8 }, /another seed or key/);
+  await refused(
+    { resume: { path, changed: ["colour"] } },
+    /no part called "colour".*there are model, loss, optimizer, precision, data/,
+  );
+  const changes: Record<string, [object, RegExp]> = {
+    loss: [
+      { loss: ["huber", { delta: 2 }] },
+      /another loss: function was meanSquaredError, and is \[huber, \{ delta: 2 \}\]/,
+    ],
+    optimizer: [
+      { optimizer: optimizers.chain(optimizers.clipByGlobalNorm(1), optimizers.adam(0.02, { epsilon: 1e-6 })) },
+      /another optimizer: function was chain\(.*adam\(a schedule\)\), and is .*adam\(0\.02, epsilon: 0\.000001\)/,
+    ],
+    precision: [{ precision: "bf16" }, /another precision: dtype was f32, and is bf16/],
+    data: [{ batchSize: 30 }, /another data: batches an epoch was 12, and is 3/],
+  };
+  for (const [name, [more, message]] of Object.entries(changes)) {
+    await refused(more, message);
+    await refused(more, new RegExp(`resume: \\{ changed: \\["${name}"\\] \\}`));
+    const { step } = await going({ ...more, resume: { path, changed: [name] } });
+    assert.ok(step > 12, name);
+  }
+  // As many rows of the same form, but other numbers.
+  const x = random.normal(random.key(5), [90, 4]).realize();
+  await refused(
+    { data: { x, y: x.sum({ axis: 1, keepDims: true }).tanh() } },
+    /another data: mean size of x in the first batch was 0\.\d+, and is 0\.\d+/,
+  );
   const other = (more: object) =>
-    train(sequential(dense(1)), {
-      data: { x, y: x },
-      loss: "meanSquaredError",
-      optimizer: optimizers.sgd(0.1),
-      epochs: 1,
-      seed: 7,
-      resume: path,
-      ...more,
-    });
+    train(sequential(dense(8), dense(1)), { data: { x, y: x.sum({ axis: 1, keepDims: true }) }, loss: "meanSquaredError", optimizer: optimizers.sgd(0.1), epochs: 1, seed: 7, resume: path, ...more }); // biome-ignore format: a row
   await assert.rejects(
     async () => void (await other({})),
-    (error: Error) => {
-      assert.ok(error instanceof ArgumentError);
-      assert.match(error.message, /12 batches an epoch; these data have 1/);
-      return true;
-    },
+    /another model: layers was batchNorm0: batchNorm\(\), and is dense1: dense\(units: 1\)/,
   );
-  const data = {
-    batchesPerEpoch: 12,
-    epoch: async function* () {
-      yield { x, y: x };
-    },
-  };
   await assert.rejects(
-    async () => void (await other({ data })),
+    async () => void (await other({ resume: { path, changed: true } })),
     /has carry\.\S+, which is not in this training: it is of another model/,
   );
-  await assert.rejects(async () => void (await other({ seed: 8 })), /another seed or key/);
-  await assert.rejects(async () => void (await killedTraining(path, 0, { seed: 8, epochs: 2 })), /another seed/);
   await assert.rejects(async () => void (await other({ resume: file("none") })), /there is no/);
 });
 
-test("a file that is cut short, or whose numbers make no sense, is refused as a format error", async () => {
+/** The bytes with the checksum at their end made anew: damage that somebody meant. */
+const resealed = (bytes: Buffer): Buffer => {
+  const body = bytes.subarray(0, -32);
+  return Buffer.concat([body, createHash("sha256").update(body).digest()]);
+};
+
+test("a file that is cut short, damaged, or whose numbers make no sense, is refused as a format error", async () => {
   await killedTraining(file("good"), 0, { epochs: 1 });
   const bytes = await readFile(file("good"));
   const going = (name: string) => killedTraining(undefined, 0, { resume: file(name), epochs: 2 });
-  await writeFile(file("short"), bytes.subarray(0, bytes.length - 100));
-  await assert.rejects(async () => void (await going("short")), FormatError);
+  for (const [name, length] of Object.entries({ short: bytes.length - 100, shorter: 3, empty: 0 })) {
+    await writeFile(file(name), bytes.subarray(0, length));
+    await assert.rejects(async () => void (await going(name)), FormatError, name);
+  }
+  // A bit anywhere, of a number in the header, of a tensor, or of the checksum itself.
+  const places = [20, bytes.indexOf("milliseconds") + 20, bytes.length - 300, bytes.length - 10];
+  for (const [i, place] of places.entries()) {
+    const damaged = Buffer.from(bytes);
+    damaged[place]! ^= 1;
+    await writeFile(file(`bit${i}`), damaged);
+    await assert.rejects(async () => void (await going(`bit${i}`)), FormatError, `bit at ${place}`);
+    const variables = { params: { dense0: { weights: tensor([[1]]) } }, state: {} };
+    await assert.rejects(() => loadParameters(file(`bit${i}`), variables), FormatError);
+  }
   const text = bytes.toString("latin1");
   const forged = async (name: string, from: RegExp, to: string): Promise<void> => {
     const found = from.exec(text)?.[0];
     assert.ok(found !== undefined && found.length === to.length, `${from} in the file, as long as ${to}`);
-    await writeFile(file(name), Buffer.from(text.replace(found, to), "latin1"));
+    await writeFile(file(name), resealed(Buffer.from(text.replace(found, to), "latin1")));
   };
   await forged("epoch", /\\"epoch\\":1,\\"place\\"/, '\\"epoch\\":-,\\"place\\"');
   await assert.rejects(async () => void (await going("epoch")), FormatError);
@@ -168,6 +200,56 @@ test("a file that is cut short, or whose numbers make no sense, is refused as a 
   await copyFile(file("good"), file("large"));
   await writeFile(file("large"), Buffer.concat([bytes, Buffer.alloc(2 ** 26 + 2 ** 20)]));
   await assert.rejects(async () => void (await going("large")), /bytes; a training of this model has at most/);
+});
+
+test("where the last checkpoint is damaged, the one before it is used, with a note, and the bits are the same", async () => {
+  const path = file("two");
+  await killedTraining(path, 0, { epochs: 5, checkpointSeconds: 1000 });
+  await killedTraining(path, 0, { epochs: 9, checkpointSeconds: 1000 });
+  const last = await readFile(path);
+  const warnings: string[] = [];
+  const listen = ({ message }: Error) => void warnings.push(message);
+  process.on("warning", listen);
+  try {
+    await writeFile(path, last.subarray(0, last.length / 2));
+    const rest = await killedTraining(path, 0);
+    assert.equal(await hashOf(rest), whole);
+    await setImmediate();
+    assert.match(warnings.join(), /two\.safetensors.* The run goes on from the checkpoint before it, of step 60\./);
+    // Both are damaged: the error is that of the last one, and nothing is lost by starting.
+    const cut = last.subarray(0, 5000);
+    await Promise.all([path, `${path}.previous`].map((each) => writeFile(each, cut)));
+    await assert.rejects(async () => void (await killedTraining(path, 0)), FormatError);
+    assert.deepEqual(await readFile(path), cut);
+  } finally {
+    process.off("warning", listen);
+  }
+  // Whoever removes the checkpoint begins anew, and the one before it goes with the next.
+  await rm(path);
+  assert.equal((await killedTraining(path, 0, { epochs: 1, checkpointSeconds: 1000 })).step, 12);
+  assert.equal(existsSync(`${path}.previous`), false);
+});
+
+test("what killed processes left unfinished is removed, and nothing else", async () => {
+  const path = file("tidy");
+  const ended = spawn(process.execPath, ["-e", ""]);
+  await new Promise((resolve) => ended.on("close", resolve));
+  const names = {
+    stale: `${path}.${ended.pid}.0123456789abcdef.part`,
+    own: `${path}.${process.pid}.0123456789abcdef.part`,
+    alive: `${path}.${process.ppid}.0123456789abcdef.part`,
+    other: `${path}.txt.part`,
+  };
+  for (const name of Object.values(names)) await writeFile(name, "half");
+  await killedTraining(path, 0, { epochs: 1 });
+  assert.deepEqual(
+    Object.entries(names).flatMap(([name, each]) => (existsSync(each) ? [name] : [])),
+    ["own", "alive", "other"],
+  );
+  // A process of the same number, as in a container that was started again, wrote it before this one began.
+  await utimes(names.own, 1, 1);
+  await killedTraining(path, 0, { epochs: 2 });
+  assert.equal(existsSync(names.own), false);
 });
 
 for (const device of testDevices().filter((name) => name !== "cpu")) {

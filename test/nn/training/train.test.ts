@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { inspect } from "node:util";
+import { ArgumentError } from "../../../src/core/errors.js";
 import {
   concat,
   jit,
@@ -27,11 +28,13 @@ import {
   lora,
   losses,
   optimizers,
+  parameterAt,
   schedules,
   sequential,
   train,
   type VariableTree,
 } from "../../../src/nn/index.js";
+import { flattenTensors, leafPaths } from "../../../src/transforms/trees.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 
 interface XY {
@@ -212,7 +215,7 @@ describe("runs", () => {
     const other = train(model, { ...options, optimizer: optimizers.sgd(0.1), variables: trained, optimizerState });
     await assert.rejects(
       async () => void (await other),
-      /optimizerState is of another optimiser or model: it has inner/,
+      /optimizerState is of another optimiser or model, or other layers were frozen: it has inner/,
     );
   });
 
@@ -350,4 +353,42 @@ test("frozen parameters stay, whatever the optimiser does besides following grad
     assert.deepEqual(await after.b.base.weights.array(), await before.b.base.weights.array());
     assert.notDeepEqual(await after.head.weights.array(), await before.head.weights.array());
   }
+});
+
+test("optimisers do not see frozen parameters: no state is kept for them, and their averages are themselves", async () => {
+  const x = random.normal(random.key(1, { device: "cpu" }), [8, 3]).realize();
+  const y = x.sum({ axis: 1, keepDims: true }).realize();
+  const { adamw, averagedWeights, chain, emaOfWeights, lookahead } = optimizers;
+  const model = sequential({ a: dense(4).frozen(), b: lora(dense(4), { rank: 2 }), head: dense(1) });
+  const variables = model.init(random.key(0, { device: "cpu" }), [null, 3]);
+  // The mask names all parameters, those that are frozen too.
+  const decayed = adamw(0.1, { weightDecay: 0.1, mask: { a: true, b: true, head: { weights: true, biases: false } } });
+  const optimizer = chain(lookahead(decayed, { every: 2 }), emaOfWeights({ decay: 0.5 }));
+  const options = { data: { x, y }, batchSize: 8, loss: "meanSquaredError", optimizer, variables } as const;
+  const trained = await train(model, { ...options, epochs: 3 });
+  const paths = leafPaths(flattenTensors(trained.optimizerState, "test").structure);
+  assert.deepEqual(
+    paths.filter((path) => /\ba\.|base\./.test(path)),
+    [],
+  );
+  assert.ok(paths.some((path) => path.endsWith("b.up")));
+  const averages = averagedWeights(trained.optimizerState, trained.params);
+  assert.deepEqual(tree.leaves(averages).length, tree.leaves(trained.params).length);
+  for (const path of ["a.weights", "b.base.weights"]) {
+    assert.deepEqual(
+      await parameterAt(averages, path).array(),
+      await parameterAt(variables.params, path).array(),
+      path,
+    );
+  }
+  assert.equal(model.apply(averages, x).shape[0], 8);
+  const { optimizerState } = trained;
+  await assert.rejects(
+    async () => void (await train(model.replace("a", dense(4)), { ...options, optimizerState, epochs: 1 })),
+    /another optimiser or model, or other layers were frozen: it lacks \S*a\.biases/,
+  );
+  await assert.rejects(
+    async () => void (await train(model.frozen().replace("b", dense(4).frozen()), { ...options, epochs: 1 })),
+    ArgumentError,
+  );
 });
