@@ -6,3 +6,4 @@ export * from "./naive-bayes/index.js";
 export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
 export * from "./tables/index.js";
+export * from "./trees/index.js";
