@@ -196,6 +196,9 @@ const ON_THE_SURFACE = ["src/cli/", "examples/"];
 
 const RUNTIME_DEPENDENCIES = ["koffi"];
 
+/** Packages that users install for one function; it imports them when it is called (docs/dependencies.md). */
+const OPTIONAL_PEERS = ["hyparquet", "hyparquet-compressors"];
+
 /**
  * @param {Map<string, string>} files text by path in the tree, as in "src/core/errors.ts"
  * @param {PackageJson} packageJson
@@ -247,8 +250,11 @@ function nodeGlobalsIn(file, text) {
 
 /** @param {PackageJson} packageJson */
 function checkDependencies(packageJson) {
-  const { dependencies, optionalDependencies, peerDependencies } = packageJson;
-  const actual = [dependencies, optionalDependencies, peerDependencies].flatMap((group) => Object.keys(group ?? {}));
+  const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} } = packageJson;
+  const isOptional = (/** @type {string} */ name) =>
+    OPTIONAL_PEERS.includes(name) && peerDependenciesMeta[name]?.optional === true;
+  const peers = Object.keys(peerDependencies ?? {}).filter((name) => !isOptional(name));
+  const actual = [...[dependencies, optionalDependencies].flatMap((group) => Object.keys(group ?? {})), ...peers];
   if (actual.sort().join() === RUNTIME_DEPENDENCIES.join()) return [];
   return [
     `package.json: the run-time dependencies must be ${RUNTIME_DEPENDENCIES.join()}, not ${actual.join() || "none"}`,

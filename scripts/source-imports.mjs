@@ -7,7 +7,7 @@ import { posix } from "node:path";
 /**
  * @typedef {{ specifier: string, line: number, isType: boolean, statement: string }} Import
  * @typedef {{ name?: string, exports?: Record<string, unknown>, bin?: Record<string, string>, dependencies?: object, devDependencies?: object,
- *   optionalDependencies?: object, peerDependencies?: object }} PackageJson
+ *   optionalDependencies?: object, peerDependencies?: object, peerDependenciesMeta?: Record<string, { optional?: boolean }> }} PackageJson
  */
 
 /**

@@ -1,8 +1,13 @@
 /** Classical learning: `import { ridge } from "pumice/learn"`. A line for each family. */
+export * from "./cluster/index.js";
 export * from "./compose/index.js";
 export * from "./core/index.js";
+export * from "./covariance/index.js";
+export * from "./discriminant/index.js";
+export * from "./files/index.js";
 export * from "./linear/index.js";
 export * from "./naive-bayes/index.js";
+export * from "./neighbors/index.js";
 export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
 export * from "./tables/index.js";

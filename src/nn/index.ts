@@ -1,5 +1,8 @@
 /** Neural networks: `import { dense, sequential } from "pumice/nn"`. */
 
+export type { Json } from "../io/trees/json.js";
+export { readTree, writeTree } from "../io/trees/tree-file.js";
+export type { TensorTree } from "../io/trees/tree-form.js";
 export * as activations from "./activations/index.js";
 export * as augment from "./augment/index.js";
 export { auxiliaryLoss } from "./core/auxiliary-loss.js";
@@ -28,7 +31,6 @@ export { type FileRows, openRows } from "./data/row-files.js";
 export type { Examples, Rows } from "./data/rows.js";
 export { type SplitData, type SplitDataOptions, splitData } from "./data/split-data.js";
 export type { Stream, StreamSource } from "./data/stream.js";
-export type { Json } from "./files/json.js";
 export {
   type Destination,
   type LoadedParameters,
@@ -41,8 +43,6 @@ export { type LoadedModel, loadModel, saveModel } from "./files/model-file.js";
 export { dequantized, type QuantizedModel, type QuantizeModelOptions, quantized } from "./files/quantize.js";
 export { type LayerMaker, registerFunction, registerLayer } from "./files/registry.js";
 export { torchNames } from "./files/torch-names.js";
-export { readTree, writeTree } from "./files/tree-file.js";
-export type { TensorTree } from "./files/tree-form.js";
 export * as initializers from "./initializers/index.js";
 export {
   type AdaptiveLpPoolOptions,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type DType, type Tensor, tensor } from "../../src/index.js";
+import { devicesWithDoubles } from "./tensors.js";
 
 type Matrix = readonly (readonly number[])[];
 
@@ -70,4 +71,10 @@ export async function closeTo(got: Tensor, want: unknown, within: number, what: 
   const size = Math.max(1e-300, ...wanted.map(Math.abs));
   const worst = Math.max(...found.map((value, i) => Math.abs(value - (wanted[i] as number)))) / size;
   assert.ok(worst <= within, `${what}: off by ${worst} of the largest`);
+}
+
+/** Dtypes of a case on a device: both on the CPU; on Vulkan f64 for the first alone, since each compiles kernels of its own. */
+export function dtypesOf(device: string, isFirst: boolean): readonly ("f32" | "f64")[] {
+  if (!devicesWithDoubles().includes(device)) return ["f32"];
+  return device === "cpu" || isFirst ? ["f64", "f32"] : ["f32"];
 }

@@ -6,6 +6,7 @@ import { cumulateRoutine } from "./cumulate.js";
 import { dftRoutine } from "./fft/fft.js";
 import { joinRoutine } from "./join.js";
 import { choleskyRoutine } from "./linalg/cholesky/cholesky.js";
+import { bidiagonalRoutine } from "./linalg/eigen/bidiagonal.js";
 import { francisRoutine } from "./linalg/eigen/francis.js";
 import { jacobiSvdRoutine } from "./linalg/eigen/jacobi-svd.js";
 import { rankOneRoutine } from "./linalg/eigen/rank-one.js";
@@ -33,6 +34,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   attention: attentionRoutine,
   attentionGradient: attentionGradientRoutine,
   argsortAt: argsortAtRoutine,
+  bidiagonal: bidiagonalRoutine,
   compactWy: compactWyRoutine,
   cumulate: cumulateRoutine,
   francis: francisRoutine,

@@ -8,6 +8,8 @@ import { registerClass } from "../../core/tree.js";
 import { Run } from "../../runs/run.js";
 import type { Tensor } from "../../tensor/index.js";
 import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
+import { registerKind, takenApart } from "../core/kinds.js";
+import { listOfParts } from "../core/parts.js";
 import type { Samples } from "../core/samples.js";
 
 /** A fitted step that changes samples. */
@@ -37,6 +39,7 @@ export type PipelineModel<S extends readonly AnyEstimator[]> = {
 class FittedPipeline {
   readonly kind = "pipeline";
   constructor(readonly steps: readonly FittedTransformer[]) {
+    takenApart("model", "pipeline", this, () => ({ steps }));
     const last = steps.at(-1) as unknown as Record<string, unknown>;
     for (const name of methodNames(last)) {
       const method = (samples: Samples, ...rest: unknown[]) =>
@@ -110,8 +113,13 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
       return pipeline(...(changed as unknown as S)) as unknown as Result;
     },
   };
-  return made;
+  return takenApart("estimator", "pipeline", made, () => ({ steps }));
 }
+
+registerKind("pipeline", {
+  estimator: ({ steps }) => pipeline(...(listOfParts("pipeline", "estimator", steps) as [AnyEstimator])),
+  model: ({ steps }) => new FittedPipeline(listOfParts("pipeline", "model", steps) as readonly FittedTransformer[]),
+});
 
 /** Fits step after step; its progress counts them. */
 async function* fitting<S extends readonly AnyEstimator[]>(

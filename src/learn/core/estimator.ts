@@ -12,8 +12,12 @@ import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
 import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
 import { checkFinite } from "./finite.js";
+import { registerKind, takenApart } from "./kinds.js";
 import { type Facts, type Method, type Model, type ModelMaker, modelMaker } from "./model.js";
-import { matrixOf, type Placing, type Samples } from "./samples.js";
+
+import { factsOf, learnedOf, optionsOf } from "./parts.js";
+import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
+
 import { checkRows, type Label } from "./targets.js";
 
 /** Options of `fit`. */
@@ -76,8 +80,14 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   readonly options: OptionKinds<O>;
   /** Throws on options that no table of kinds can tell to be wrong. */
   check?(options: O): void;
+  /** Throws, or rejects, on values of samples that the kind cannot learn from; `fit` asks, `fitTensors` does not. */
+  checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
+  /** How samples become a matrix; columns of numbers unless told. */
+  readonly samples?: SampleReader<O>;
+  /** False where weights of samples have no meaning; they are refused then. */
+  readonly takesWeights?: boolean;
   readonly targets: TargetReader<Y>;
   /** A function of tensors; work that yields its progress where values must be read on the way. */
   learn(data: Data, options: O): Learning<L>;
@@ -114,11 +124,11 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
   definition: Definition<Y, L, O, M>,
 ): EstimatorMaker<Y, L, O, M> {
   const { kind } = definition;
-  const model = modelMaker<L, O, M>(kind, definition.methods);
+  const model = modelMaker<L, O, M>(kind, definition.methods, definition.samples);
   const make = (options: O = {} as O): Estimator<Y, Model<L, O, M>, O> => {
     checkOptions(kind, options, definition.options);
     definition.check?.(options);
-    return {
+    const made: Estimator<Y, Model<L, O, M>, O> = {
       kind,
       options,
       predictsLabels: definition.targets.areLabels,
@@ -127,9 +137,21 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
       fitTensors: (samples, targets, given = {}) => traced(definition, model, options, samples, targets, given),
       with: (others) => make({ ...options, ...others }),
     };
+    return takenApart("estimator", kind, made, () => ({ options }));
   };
+  registerKind(kind, {
+    estimator: ({ options }) => make(optionsOf(options) as O),
+    model: ({ learned, options, features, classes }) => {
+      const { options: checked } = make(optionsOf(options) as O);
+      return model(learnedOf(learned) as L, checked, factsOf(features, classes));
+    },
+  });
   return Object.defineProperty(Object.assign(make, { model }), "kind", { value: kind }) as never;
 }
+
+const readerOf = <Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
+  definition: Definition<Y, L, O, M>,
+): SampleReader<O> => definition.samples ?? (numberSamples as SampleReader<O>);
 
 async function* fitting<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
   definition: Definition<Y, L, O, M>,
@@ -141,16 +163,17 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
 ): AsyncGenerator<FitProgress, Model<L, O, M>> {
   const operation = `${definition.kind}.fit`;
   checkOptions(operation, given, FIT);
-  const { matrix: x, features } = matrixOf(operation, samples, given);
+  const { matrix: x, features } = readerOf(definition).read(operation, samples, given, options);
   checkSomeSamples(operation, x);
   const { y, classes } = await definition.targets.read(operation, targets, x, given);
-  const weights = weightsOf(operation, given, x);
+  const weights = weightsOf(operation, definition, given, x);
   const { allowsMissing } = definition;
   await Promise.all([
     checkFinite(operation, "the sample", x, { features, allowsMissing }),
     y && classes === null ? checkFinite(operation, "target", y) : null,
     weights ? checkWeights(operation, weights) : null,
   ]);
+  await definition.checkSamples?.(operation, x, features);
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
   const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
@@ -168,12 +191,12 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
   const operation = `${definition.kind}.fitTensors`;
   checkOptions(operation, given, FIT);
   checkTensor(operation, "samples", samples);
-  const { matrix: x, features } = matrixOf(operation, samples, given);
+  const { matrix: x, features } = readerOf(definition).read(operation, samples, given, options);
   checkSomeSamples(operation, x);
   const { y, classes } = definition.targets.trace(operation, targets, x, given);
   const facts: Facts = { features, classes };
   const learned = definition.learn(
-    { x, y, weights: weightsOf(operation, given, x), facts, signal: given.signal },
+    { x, y, weights: weightsOf(operation, definition, given, x), facts, signal: given.signal },
     options,
   );
   if (isWork(learned)) {
@@ -187,8 +210,14 @@ function checkSomeSamples(operation: string, { shape: [samples, features] }: Ten
   if (features === 0) throw new ShapeError(`${operation}: the samples have no features.`);
 }
 
-function weightsOf(operation: string, { weights }: FitOptions, x: Tensor): Tensor | null {
+function weightsOf(
+  operation: string,
+  { kind, takesWeights = true }: { readonly kind: string; readonly takesWeights?: boolean },
+  { weights }: FitOptions,
+  x: Tensor,
+): Tensor | null {
   if (weights === undefined) return null;
+  if (!takesWeights) throw new ArgumentError(`${operation}: ${kind} takes no weights: all samples count the same.`);
   const given = isTensor(weights) ? weights : (tensor(weights as number[], { device: x.device }) as Tensor);
   if (given.rank !== 1)
     throw new ArgumentError(`${operation}: weights are a list, one for each sample, not ${shown(weights)}.`);

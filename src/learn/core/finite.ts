@@ -13,8 +13,22 @@ export async function checkFinite(
   x: Tensor,
   { features, allowsMissing = false }: { readonly features?: Features; readonly allowsMissing?: boolean } = {},
 ): Promise<void> {
+  const remedy = "fill missing values first, as with simpleImputer(), or leave those rows out";
+  const bad = allowsMissing ? x.isInf() : x.isFinite().logicalNot();
+  await checkNone(operation, what, x, bad as Tensor, remedy, features);
+}
+
+/** Throws where a matrix or vector has a value that is not wanted, with the place of the first. */
+export async function checkNone(
+  operation: string,
+  what: string,
+  x: Tensor,
+  isBad: Tensor,
+  remedy: string,
+  features?: Features,
+): Promise<void> {
   if (x.size === 0) return;
-  const bad = (allowsMissing ? x.isInf() : x.isFinite().logicalNot()).flatten();
+  const bad = isBad.flatten();
   const place = Number(await bad.any().cast("i32").mul(bad.argmax().cast("i32").add(1)).item());
   if (place === 0) return;
   const value = await x
@@ -25,7 +39,6 @@ export async function checkFinite(
   const [row, column] = [Math.floor((place - 1) / width), (place - 1) % width];
   const name = features?.names ? `"${features.names[column]}"` : String(column);
   throw new ArgumentError(
-    `${operation}: ${what} ${x.rank > 1 ? `in row ${row}, column ${name}` : `${row}`} is ${value}; ` +
-      "fill missing values first, as with simpleImputer(), or leave those rows out.",
+    `${operation}: ${what} ${x.rank > 1 ? `in row ${row}, column ${name}` : `${row}`} is ${value}; ` + `${remedy}.`,
   );
 }

@@ -7,7 +7,8 @@ import { formatShape } from "../../core/shape.js";
 import { registerClass } from "../../core/tree.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
-import type { Features } from "./samples.js";
+import { takenApart } from "./kinds.js";
+import { type Features, numberSamples, type SampleReader } from "./samples.js";
 import type { Label } from "./targets.js";
 
 /** Learned tensors by name, nested as the model likes; null for what it has not. */
@@ -50,13 +51,22 @@ export type Model<L, O, M> = Fitted<L, O> & Bound<M>;
 /** Makes models of a kind. */
 export type ModelMaker<L, O, M> = (learned: L, options: O, facts: Facts) => Model<L, O, M>;
 
-class FittedModel implements Fitted<unknown, object> {
+/** A model as made here. @internal for files */
+export class FittedModel implements Fitted<unknown, object> {
   constructor(
     readonly kind: string,
     readonly learned: unknown,
     readonly options: object,
-    private readonly facts: Facts,
-  ) {}
+    /** Facts besides tensors. */
+    readonly facts: Facts,
+  ) {
+    takenApart("model", kind, this, () => ({ learned, options, features: facts.features, classes: facts.classes }));
+  }
+
+  /** How samples become a matrix; a kind's own on its prototype. */
+  get sampleReader(): SampleReader {
+    return numberSamples;
+  }
 
   get features(): Features {
     return this.facts.features;
@@ -94,6 +104,7 @@ function learnedText(value: LearnedTree[string]): string {
 export function modelMaker<L, O extends object, M extends Readonly<Record<string, Method>>>(
   kind: string,
   methods: M,
+  reader: SampleReader<O> = numberSamples as SampleReader<O>,
 ): ModelMaker<L, O, M> {
   class OfKind extends FittedModel {}
   for (const [name, method] of Object.entries(methods)) {
@@ -102,15 +113,16 @@ export function modelMaker<L, O extends object, M extends Readonly<Record<string
     };
     Object.defineProperty(OfKind.prototype, name, { value: bound, writable: true, configurable: true });
   }
+  Object.defineProperty(OfKind.prototype, "sampleReader", { value: reader });
   const make = (learned: unknown, options: object, facts: Facts): FittedModel =>
     new OfKind(kind, learned, options, facts);
-  registerClass<OfKind, Facts>(OfKind, {
+  registerClass<OfKind, { readonly plain: object; readonly facts: Facts }>(OfKind, {
     name: kind,
     // Settings may be tensors: penalties that are mapped over.
     children: ({ learned, options }) => ({ learned, options: tensorsOf(options) }),
-    data: ({ options, features, classes }) => ({ ...plainOf(options), features, classes }) as unknown as Facts,
-    rebuild: ({ learned, options }, { features, classes, ...plain }) =>
-      make(learned, { ...plain, ...(options as object) }, { features, classes }) as OfKind,
+    data: ({ options, facts }) => ({ plain: plainOf(options), facts }),
+    rebuild: ({ learned, options }, { plain, facts }) =>
+      make(learned, { ...plain, ...(options as object) }, facts) as OfKind,
   });
   return make as unknown as ModelMaker<L, O, M>;
 }

@@ -1,19 +1,21 @@
 /** Some rows of samples and of targets, by position: what splits, searches and ensembles take of them. */
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
 import { Table } from "../tables/table.js";
-import type { Samples } from "./samples.js";
+import { type Samples, withoutArrow } from "./samples.js";
 
 /** The number of samples. */
-export function countOf(samples: Samples): number {
+export function countOf(given: Samples): number {
+  const samples = withoutArrow(given);
   if (samples instanceof Table) return samples.rows;
   return isTensor(samples) ? (samples.shape[0] as number) : samples.length;
 }
 
 /** Samples at these positions. */
-export function samplesAt(samples: Samples, positions: Int32Array): Samples {
+export function samplesAt(given: Samples, positions: Int32Array): Samples {
+  const samples = withoutArrow(given);
   if (samples instanceof Table) return samples.take(positions);
   if (isTensor(samples)) return rowsAt(samples, positions);
-  return Array.from(positions, (i) => samples[i] as readonly number[]);
+  return Array.from(positions, (i) => samples[i]) as Samples;
 }
 
 /** Targets at these positions: a tensor, a list or a column. Anything else, as undefined for none, stays. */

@@ -1,16 +1,36 @@
 /**
  * Samples as people have them, as a matrix: rows are samples, columns are features. Tensors, nested arrays and tables go in. What a
- * model must know of its columns later (how many, and their names) comes out beside the matrix.
+ * model must know of its columns later (how many, their names, their categories) comes out beside the matrix.
+ *
+ * A kind of estimator says by a `SampleReader` how its samples become that matrix:
+ * - `numberSamples`, unless told: columns of numbers. A table's column of categories is refused with the remedy.
+ * - `categorySamples`: columns of categories, too. Definitions write `samples: categorySamples` and, since missing cells are NaN,
+ *   `allowsMissing: true`. A column of categories becomes their codes 0, 1, 2 …, and NaN where one is missing.
+ *   `facts.features.categories[j]` lists what the codes of column j mean, in order, and is null for a column of numbers;
+ *   `facts.features.categories` itself is null where no column has categories. Codes are of those categories that the samples of
+ *   the fit have, as in scikit-learn. Methods of the model get the same codes for the same texts, whatever codes a later table
+ *   has; a category that the fit did not see becomes NaN. Samples that are tensors or rows are taken as codes by both.
+ * - Readers of other things, as of texts (preprocessing/text), give any matrix and name its columns.
  */
 import { type DType, isComplex, isFloat, isNarrowFloat } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
-import { type NumberColumn, Table } from "../tables/table.js";
+import { type ArrowTable, isArrowTable } from "../tables/arrow.js";
+import { type CategoryColumn, type Column, Table, table } from "../tables/table.js";
 
-/** Samples: a matrix as a tensor, nested arrays or typed rows, or a table of numbers. */
-export type Samples = Tensor | readonly (ArrayLike<number> | readonly number[])[] | Table;
+/** Samples: a matrix as a tensor, nested arrays or typed rows, a table, or texts for estimators that take them. */
+export type Samples =
+  | Tensor
+  | readonly (ArrayLike<number> | readonly number[])[]
+  | Table
+  | ArrowTable
+  | readonly string[];
+
+/** Arrow tables as tables; anything else stays. */
+export const withoutArrow = (samples: Samples): Exclude<Samples, ArrowTable> =>
+  isArrowTable(samples) ? table(samples) : samples;
 
 /** Where samples go that are no tensors yet. */
 export interface Placing {
@@ -23,6 +43,16 @@ export interface Placing {
 export interface Features {
   readonly count: number;
   readonly names: readonly string[] | null;
+  /** What the codes of each column mean, null for a column of numbers; null where no column holds categories. */
+  readonly categories: readonly (readonly string[] | null)[] | null;
+}
+
+/** How the samples of a kind become a matrix. */
+export interface SampleReader<O = object> {
+  /** Samples of a fit: a matrix of floats, and the facts by which later samples are read. */
+  read(operation: string, samples: Samples, placing: Placing, options: O): Matrix;
+  /** Samples of a fitted model's methods: a matrix with the columns of the fit. */
+  readLike(operation: string, samples: Samples, fitted: Features, placing: Placing, options: O): Tensor;
 }
 
 interface Matrix {
@@ -31,24 +61,27 @@ interface Matrix {
 }
 
 /** Samples as a matrix of floats. `operation` is named in errors: "ridge.fit". */
-export function matrixOf(operation: string, samples: Samples, placing: Placing = {}): Matrix {
+function matrixOf(operation: string, given: Samples, placing: Placing = {}): Matrix {
+  const samples = withoutArrow(given);
   if (samples instanceof Table) {
+    const columns = [...samples.columns].map(([name, column]) => numbersOf(operation, name, column));
     return {
-      matrix: fromTable(operation, samples, placing),
-      features: featuresOf(samples.names.length, samples.names),
+      matrix: fromColumns(samples.rows, columns, placing),
+      features: { count: columns.length, names: samples.names, categories: null },
     };
   }
-  const given = isTensor(samples) ? samples : fromRows(operation, samples, placing);
-  if (given.rank !== 2) {
+  const values = isTensor(samples) ? samples : fromRows(operation, samples, placing);
+  if (values.rank !== 2) {
     throw new ShapeError(
-      `${operation}: samples are a matrix, [samples, features], not of shape ${formatShape(given.shape)}; ` +
-        `${given.rank === 1 ? "write x.reshape(-1, 1) for one feature, x.reshape(1, -1) for one sample" : "reshape it"}.`,
+      `${operation}: samples are a matrix, [samples, features], not of shape ${formatShape(values.shape)}; ` +
+        `${values.rank === 1 ? "write x.reshape(-1, 1) for one feature, x.reshape(1, -1) for one sample" : "reshape it"}.`,
     );
   }
-  return { matrix: asFloats(operation, given, placing.dtype), features: featuresOf(given.shape[1] as number, null) };
+  return {
+    matrix: asFloats(operation, values, placing.dtype),
+    features: { count: values.shape[1] as number, names: null, categories: null },
+  };
 }
-
-const featuresOf = (count: number, names: readonly string[] | null): Features => ({ count, names });
 
 /** Integers and booleans become f32; f16 and bf16 are too narrow for sums over samples. */
 function asFloats(operation: string, x: Tensor, dtype: DType | undefined): Tensor {
@@ -61,39 +94,52 @@ function fromRows(operation: string, rows: unknown, { device, dtype = "f32" }: P
   if (!Array.isArray(rows)) {
     throw new ArgumentError(`${operation}: samples are a tensor, an array of rows or a table, not ${shown(rows)}.`);
   }
+  if (typeof rows[0] === "string") {
+    throw new ArgumentError(
+      `${operation}: the samples are texts; turn them into numbers first, as with countVectorizer().`,
+    );
+  }
   const plain = rows.map((row) => (ArrayBuffer.isView(row) ? Array.from(row as unknown as ArrayLike<number>) : row));
   // An empty list has no width to tell; [0, 0] is refused later, for want of samples.
   if (plain.length === 0) return tensor([], { device, dtype, shape: [0, 0] }) as Tensor;
   return tensor(plain as number[][], { device, dtype }) as Tensor;
 }
 
-function fromTable(operation: string, table: Table, { device, dtype = "f32" }: Placing): Tensor {
-  const columns = [...table.columns].map(([name, column]): NumberColumn => {
-    if (column.kind === "number") return column;
-    throw new ArgumentError(
-      `${operation}: the column "${name}" holds categories; turn them into numbers first, as in ` +
-        `columnTransformer({ ${JSON.stringify(name)}: oneHotEncoder() }).`,
-    );
-  });
-  const [rows, width] = [table.rows, columns.length];
+function numbersOf(operation: string, name: string, column: Column): Float64Array {
+  if (column.kind === "number") return column.values;
+  throw new ArgumentError(
+    `${operation}: the column "${name}" holds categories; turn them into numbers first, as in ` +
+      `columnTransformer({ ${JSON.stringify(name)}: oneHotEncoder() }).`,
+  );
+}
+
+function fromColumns(rows: number, columns: readonly Float64Array[], { device, dtype = "f32" }: Placing): Tensor {
+  const width = columns.length;
   const values = new Float64Array(rows * width);
-  columns.forEach(({ values: column }, j) => {
+  columns.forEach((column, j) => {
     for (let i = 0; i < rows; i++) values[i * width + j] = column[i] as number;
   });
   return tensor(values, { device, dtype, shape: [rows, width] }) as Tensor;
 }
 
 /** Samples for a fitted model: as many features as it was fitted with. Columns of a table are found by their names. */
-export function matrixLike(operation: string, samples: Samples, fitted: Features, placing: Placing): Tensor {
+function matrixLike(operation: string, given: Samples, fitted: Features, placing: Placing): Tensor {
+  const samples = withoutArrow(given);
   const ordered = samples instanceof Table && fitted.names ? inOrder(operation, samples, fitted.names) : samples;
   const { matrix, features } = matrixOf(operation, ordered, placing);
-  if (features.count === fitted.count) return matrix;
+  checkCount(operation, features.count, fitted);
+  return matrix;
+}
+
+function checkCount(operation: string, count: number, fitted: Features): void {
+  if (count === fitted.count) return;
   throw new ShapeError(
-    `${operation}: the samples have ${features.count} features, and the model was fitted with ${fitted.count}` +
+    `${operation}: the samples have ${count} features, and the model was fitted with ${fitted.count}` +
       `${fitted.names ? `: ${fitted.names.join(", ")}` : ""}.`,
   );
 }
 
+/** The columns of a fitted model, in their order. */
 function inOrder(operation: string, table: Table, names: readonly string[]): Table {
   const missing = names.filter((name) => !table.columns.has(name));
   if (missing.length === 0) return table.select(names);
@@ -101,4 +147,63 @@ function inOrder(operation: string, table: Table, names: readonly string[]): Tab
     `${operation}: the table lacks the column${missing.length > 1 ? "s" : ""} ${missing.map((name) => `"${name}"`).join(", ")}, ` +
       "with which the model was fitted.",
   );
+}
+
+/** Columns of numbers; categories are refused. */
+export const numberSamples: SampleReader = { read: matrixOf, readLike: matrixLike };
+
+/** Columns of numbers, and of categories as codes. */
+export const categorySamples: SampleReader = {
+  read(operation, given, placing) {
+    const samples = withoutArrow(given);
+    if (!(samples instanceof Table)) return matrixOf(operation, samples, placing);
+    const columns = [...samples.columns.values()];
+    const categories = columns.map((column) => (column.kind === "category" ? presentOf(column) : null));
+    return {
+      matrix: fromColumns(
+        samples.rows,
+        columns.map((column, j) => codesLike(column, categories[j] ?? null)),
+        placing,
+      ),
+      features: {
+        count: columns.length,
+        names: samples.names,
+        categories: categories.some((each) => each !== null) ? categories : null,
+      },
+    };
+  },
+  readLike(operation, given, fitted, placing) {
+    const samples = withoutArrow(given);
+    const { names, categories } = fitted;
+    if (!(samples instanceof Table) || !names) return matrixLike(operation, samples, fitted, placing);
+    const columns = [...inOrder(operation, samples, names).columns].map(([name, column], j) => {
+      const known = categories?.[j] ?? null;
+      if ((column.kind === "category") === (known !== null) || isAllMissing(column)) return codesLike(column, known);
+      throw new ArgumentError(
+        known
+          ? `${operation}: the column "${name}" holds numbers, and the model was fitted with categories there.`
+          : `${operation}: the column "${name}" holds categories, and the model was fitted with numbers there.`,
+      );
+    });
+    return fromColumns(samples.rows, columns, placing);
+  },
+};
+
+/** A column without a value has no kind of its own. */
+const isAllMissing = (column: Column): boolean =>
+  column.kind === "number" ? column.values.every(Number.isNaN) : column.codes.every((code) => code < 0);
+
+/** The categories that stand in a column, in their order. */
+function presentOf({ categories, codes }: CategoryColumn): readonly string[] {
+  const isPresent = new Uint8Array(categories.length);
+  for (const code of codes) if (code >= 0) isPresent[code] = 1;
+  return categories.filter((_, code) => isPresent[code]);
+}
+
+/** The codes of a column by a list of categories: NaN for a missing or an unknown one. Numbers stay. */
+function codesLike(column: Column, known: readonly string[] | null): Float64Array {
+  if (column.kind === "number") return column.values;
+  const places = new Map((known ?? []).map((text, place) => [text, place]));
+  const codes = Float64Array.from(column.categories, (text) => places.get(text) ?? Number.NaN);
+  return Float64Array.from(column.codes, (code) => (code < 0 ? Number.NaN : (codes[code] as number)));
 }

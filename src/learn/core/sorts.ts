@@ -6,9 +6,12 @@
 import type { OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
+import { leaves } from "../../transforms/tree.js";
 import { type Data, type EstimatorMaker, estimator, type Learning, type TargetReader } from "./estimator.js";
-import type { Fitted, Method } from "./model.js";
-import { matrixLike, type Samples } from "./samples.js";
+
+import { type Fitted, FittedModel, type Method } from "./model.js";
+import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
+
 import { codesBeside, codesOfTensor, type Label, type Labels, type Numbers, numbersBeside } from "./targets.js";
 
 /** Data of a regression: numbers as targets. */
@@ -21,7 +24,12 @@ interface Common<O extends object, M> {
   readonly kind: string;
   readonly options: OptionKinds<O>;
   check?(options: O): void;
+  checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
+  readonly takesWeights?: boolean;
+  /** How samples become a matrix: columns of numbers unless told. `categorySamples` lets categories in, as codes. */
+  readonly samples?: SampleReader<O>;
   /** Methods of this kind alone: functions of a model. */
   readonly methods?: M;
 }
@@ -31,20 +39,20 @@ type Methods = Readonly<Record<string, Method>>;
 type None = {};
 
 /** The samples of a method, as a matrix that fits the model. */
-export const samplesFor = (model: Fitted<unknown, object>, method: string, samples: Samples): Tensor => {
+export function samplesFor(model: Fitted<unknown, object>, method: string, samples: Samples): Tensor {
   const like = firstTensor(model.learned);
-  const placing = { device: like?.device, dtype: like?.dtype };
-  return matrixLike(`${model.kind}.${method}`, samples, model.features, isTensor(samples) ? {} : placing);
-};
+  const placing: Placing = isTensor(samples) ? {} : { device: like?.device, dtype: floatOf(like) };
+  const reader = model instanceof FittedModel ? model.sampleReader : numberSamples;
+  return reader.readLike(`${model.kind}.${method}`, samples, model.features, placing, model.options);
+}
+
+/** The dtype of what was learned, where samples can have it: counts and positions are whole numbers. */
+const floatOf = (like: Tensor | undefined): "f32" | "f64" | undefined =>
+  like?.dtype === "f64" ? "f64" : like?.dtype === "f32" ? "f32" : undefined;
 
 function firstTensor(tree: unknown): Tensor | undefined {
-  if (isTensor(tree)) return tree;
-  if (typeof tree !== "object" || tree === null) return undefined;
-  for (const value of Object.values(tree)) {
-    const found = firstTensor(value);
-    if (found) return found;
-  }
-  return undefined;
+  const found = leaves(tree) as Tensor[];
+  return found.find(({ dtype }) => dtype === "f32" || dtype === "f64") ?? found[0];
 }
 
 // ---------------------------------------------------------------------------------------------- regression
@@ -198,7 +206,8 @@ export function probabilityMethods<L, O extends object>(
 // biome-ignore lint/suspicious/noConfusingVoidType: an argument of this type may be left out
 export type Ignored = void | Numbers | Labels;
 
-const noTargets: TargetReader<Ignored> = {
+/** @see Ignored */
+export const noTargets: TargetReader<Ignored> = {
   areLabels: false,
   read: async () => ({ y: null, classes: null }),
   trace: () => ({ y: null, classes: null }),

@@ -7,7 +7,7 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
-import type { Column } from "../tables/table.js";
+import { type Column, isColumn } from "../tables/table.js";
 
 /** A class as users name it. */
 export type Label = number | string | boolean;
@@ -23,12 +23,6 @@ interface Codes {
   readonly codes: Tensor;
   readonly classes: readonly Label[];
 }
-
-const isColumn = (value: unknown): value is Column =>
-  typeof value === "object" &&
-  value !== null &&
-  "kind" in value &&
-  (value.kind === "number" || value.kind === "category");
 
 /** Targets of regression beside a matrix: floats of its dtype on its device, [samples] or [samples, outputs]. */
 export function numbersBeside(operation: string, targets: Numbers, matrix: Tensor): Tensor {

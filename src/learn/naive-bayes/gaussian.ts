@@ -1,7 +1,8 @@
 /** Naive Bayes with normal features: closed forms of class means and variances, so that fits trace. */
 import { ArgumentError } from "../../core/errors.js";
-import { shown } from "../../core/shown.js";
-import { arange, type Tensor, tensor } from "../../tensor/index.js";
+import type { Tensor } from "../../tensor/index.js";
+import { membersOf, normalizedLogs } from "../core/members.js";
+import { checkPriors, logPriorsOf } from "../core/settings.js";
 import { classifier, probabilityMethods } from "../core/sorts.js";
 
 /** Options of `gaussianNaiveBayes`. */
@@ -31,14 +32,9 @@ function jointLogs({ means, variances, logPriors }: GaussianLearned, x: Tensor):
   return distance.add(spread).mul(-0.5).add(logPriors) as Tensor;
 }
 
-/** Joint logarithms less that of their sum. The largest is taken away first, so that it loses no digits to the others. */
-function logProbability(learned: GaussianLearned, x: Tensor): Tensor {
-  const joint = jointLogs(learned, x);
-  const shifted = joint.sub(joint.max({ axis: 1, keepDims: true }));
-  return shifted.sub(shifted.exp().sum({ axis: 1, keepDims: true }).log()) as Tensor;
-}
-
-const methods = probabilityMethods<GaussianLearned, GaussianNaiveBayesOptions>(logProbability);
+const methods = probabilityMethods<GaussianLearned, GaussianNaiveBayesOptions>((learned, x) =>
+  normalizedLogs(jointLogs(learned, x)),
+);
 
 /** Classes whose features are normal and independent of one another within a class. */
 export const gaussianNaiveBayes = classifier<GaussianLearned, GaussianNaiveBayesOptions, typeof methods>({
@@ -48,33 +44,17 @@ export const gaussianNaiveBayes = classifier<GaussianLearned, GaussianNaiveBayes
     if (!(varSmoothing >= 0 && Number.isFinite(varSmoothing))) {
       throw new ArgumentError(`gaussianNaiveBayes: varSmoothing is ${varSmoothing}; it is a number, zero or more.`);
     }
-    if (priors === undefined) return;
-    const total = priors.reduce((sum, each) => sum + each, 0);
-    if (priors.every((each) => each >= 0) && Math.abs(total - 1) < 1e-6) return;
-    throw new ArgumentError(`gaussianNaiveBayes: priors are ${shown(priors)}; they are probabilities with the sum 1.`);
+    checkPriors("gaussianNaiveBayes", priors);
   },
   learn({ x, y, classes, weights }, { priors, varSmoothing = 1e-9 }) {
-    if (priors && priors.length !== classes) {
-      throw new ArgumentError(`gaussianNaiveBayes.fit: there are ${priors.length} priors and ${classes} classes.`);
-    }
-    const { device, dtype } = x;
-    const isMember = y
-      .expandDims(0)
-      .equal(arange(classes, { device, dtype: "i32" }).expandDims(1))
-      .cast(dtype);
-    const members = (weights ? isMember.mul(weights) : isMember) as Tensor;
-    const counts = members.sum({ axis: 1, keepDims: true });
-    const means = members.matmul(x).div(counts) as Tensor;
+    const members = membersOf(x, y, classes, weights);
+    const counts = members.sum({ axis: 1 }) as Tensor;
+    const logPriors = logPriorsOf("gaussianNaiveBayes", priors, counts);
+    const share = members.div(counts.expandDims(1));
+    const means = share.matmul(x) as Tensor;
     const deviations = x.sub(means.take(y, { axis: 0 })).square();
     const smallest = x.variance({ axis: 0 }).max().mul(varSmoothing);
-    return {
-      means,
-      variances: members.matmul(deviations).div(counts).add(smallest) as Tensor,
-      logPriors: (priors
-        ? tensor(priors as number[], { device, dtype })
-        : counts.div(counts.sum()).squeeze(1)
-      ).log() as Tensor,
-    };
+    return { means, variances: share.matmul(deviations).add(smallest) as Tensor, logPriors };
   },
   scores: jointLogs,
   methods,

@@ -6,11 +6,11 @@
 import { isDType } from "../../core/dtype.js";
 import { ArgumentError, FormatError, PumiceError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
+import { isPlainObject, type Json, objectOf } from "../../io/trees/json.js";
 import { type AnyLayer, Layer } from "../core/layer.js";
 import type { Policy } from "../core/policy.js";
 import { asLayer } from "../core/sequential.js";
 import * as initializers from "../initializers/index.js";
-import { isPlainObject, type Json, objectOf } from "./json.js";
 import { INITIALIZER_OPTIONS, ownMaker } from "./kinds.js";
 import { functionNamed, makerOf, nameOfFunction } from "./registry.js";
 

@@ -7,11 +7,11 @@ import { isFloat } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
+import { isPlainObject, objectOf } from "../../io/trees/json.js";
+import { openTree, type TreeFile } from "../../io/trees/tree-file.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import type { Variables, VariableTree } from "../core/variables.js";
-import { isPlainObject, objectOf } from "./json.js";
 import { LoadReport, type Mismatch, shownKind } from "./load-report.js";
-import { openTree, type TreeFile } from "./tree-file.js";
 
 /** Where a tensor goes: the path of a parameter, also with a function that brings it into our layout; null leaves it out. */
 export type Destination = string | readonly [path: string, convert: (x: Tensor) => Tensor] | null;

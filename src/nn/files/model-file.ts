@@ -1,15 +1,15 @@
-/** Models in files: the architecture as JSON beside parameters and state, in one safetensors file (tree-file.ts). */
+/** Models in files: the architecture as JSON beside parameters and state, in one safetensors file (src/io/trees). */
 import { checkOptions, checkString } from "../../core/arguments.js";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
+import { isPlainObject, type Json } from "../../io/trees/json.js";
+import { openTree, wholeTree, writeTree } from "../../io/trees/tree-file.js";
+import type { TensorTree } from "../../io/trees/tree-form.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import { type AnyLayer, Layer } from "../core/layer.js";
 import type { Variables, VariableTree } from "../core/variables.js";
 import { describeModel, rebuildModel } from "./architecture.js";
-import { isPlainObject, type Json } from "./json.js";
 import { checkFits, type GivenVariables, variablesGiven } from "./model-variables.js";
-import { openTree, wholeTree, writeTree } from "./tree-file.js";
-import type { TensorTree } from "./tree-form.js";
 
 /** The version of the description of a model; a reader refuses what is newer than itself. */
 const VERSION = 1;

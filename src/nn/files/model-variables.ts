@@ -5,10 +5,10 @@
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
+import { isPlainObject } from "../../io/trees/json.js";
 import { isTensor } from "../../tensor/index.js";
 import type { AnyLayer } from "../core/layer.js";
 import type { Variables, VariableTree } from "../core/variables.js";
-import { isPlainObject } from "./json.js";
 import { makerOf } from "./registry.js";
 
 /** What functions of files take: the result of `init`, of `train`, or anything else with parameters. */

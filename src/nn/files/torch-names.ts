@@ -4,9 +4,9 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
+import { isPlainObject } from "../../io/trees/json.js";
 import type { Tensor } from "../../tensor/index.js";
 import { type AnyLayer, Layer } from "../core/layer.js";
-import { isPlainObject } from "./json.js";
 import type { Destination } from "./load-parameters.js";
 
 /** A parameter's name, or one of the state; a function where the layouts differ; null for what we have no place for. */

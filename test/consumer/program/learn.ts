@@ -1,5 +1,10 @@
 /** A consumer's program: every function and class of `pumice/learn`. */
 import * as learn from "pumice/learn";
+import { clusterCalls } from "./learn-cluster.js";
+import { discriminantCalls } from "./learn-discriminant.js";
+import { bayesClassifierCalls } from "./learn-naive-bayes.js";
+import { neighborsCalls } from "./learn-neighbors.js";
+import { learnTableCalls } from "./learn-tables.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -13,9 +18,13 @@ const labels = ["a", "b", "a", "b"];
 const device = "cpu";
 
 export const learnCalls: Calls = {
+  ...learnTableCalls,
+  ...clusterCalls,
+  ...neighborsCalls,
+  ...bayesClassifierCalls,
+  ...discriminantCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
-  gaussianNaiveBayes: async () => (await learn.gaussianNaiveBayes().fit(samples, labels, { device })).predict(samples),
   groupKFold: () => learn.groupKFold(2).split({ samples: 4, groups: [1, 1, 2, 2] }),
   kFold: () => learn.kFold(2, { seed: 1 }).split({ samples: 4 }),
   leaveOneOut: () => learn.leaveOneOut().split({ samples: 4 }),

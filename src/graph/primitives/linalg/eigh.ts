@@ -8,7 +8,7 @@ import type { GraphOps } from "../../vocabulary.js";
 import { inferBundle, partsOf } from "../bundle.js";
 import * as E from "../elementwise.js";
 import * as R from "../reduce.js";
-import { applied, isComplexNode, PANEL, trianglesOf } from "./householder.js";
+import { isComplexNode, rowsApplied } from "./householder.js";
 import { byTransposing } from "./qr.js";
 import { scaledDown } from "./scaled-down.js";
 import { realOf, smallEighNodes } from "./small-eigh.js";
@@ -57,11 +57,8 @@ function rotated(g: GraphOps, a: Node): [Node, Node] {
   return [values, g.transposed(rows)];
 }
 
-/**
- * Through tridiagonal form: T = Qᴴ A Q, whose eigenvectors Q turns into those of A. Of matrices [B, n, n] that are scaled already, the
- * `count` largest eigenvalues, [B, count], and their vectors.
- */
-export function byTridiagonal(g: GraphOps, a: Node, count = a.shape[1]): [Node, Node] {
+/** Through tridiagonal form: T = Qᴴ A Q, whose eigenvectors Q turns into those of A. Of matrices [B, n, n] that are scaled already. */
+function byTridiagonal(g: GraphOps, a: Node): [Node, Node] {
   const [batch, n] = a.shape;
   const real = realOf(a.dtype);
   const outputs = [
@@ -71,14 +68,8 @@ export function byTridiagonal(g: GraphOps, a: Node, count = a.shape[1]): [Node, 
     { shape: [batch, n], dtype: a.dtype },
   ];
   const [diagonal, beside, reflections, factors] = partsOf(g.move(tridiagonal, [a], { outputs }));
-  const [values, rows] = tridiagonalEigen(g, diagonal, beside, count);
-  const panels = Math.ceil(n / PANEL);
-  const more = panels * PANEL - n;
-  const blocks = g.reshape(g.pad(reflections, [0, 0, 0], [0, more, 0]), [batch, panels, PANEL, n]);
-  const vectors = g.permute(blocks, [1, 0, 3, 2]);
-  const taus = g.permute(g.reshape(g.pad(factors, [0, 0], [0, more]), [batch, panels, PANEL]), [1, 0, 2]);
-  const triangles = trianglesOf(g, vectors, taus);
-  return [values, applied(g, { vectors, triangles }, g.cast(g.transposed(rows), a.dtype))];
+  const [values, rows] = tridiagonalEigen(g, diagonal, beside, n);
+  return [values, rowsApplied(g, reflections, factors, g.cast(g.transposed(rows), a.dtype))];
 }
 
 /** 1 / (to - from), but 0 where the difference is lost in rounding: among equal values no direction is preferred. */

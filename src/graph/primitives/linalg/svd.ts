@@ -1,6 +1,6 @@
 /**
  * The singular value decomposition a = U diag(s) Vᴴ. Small matrices are rotated until their rows are orthogonal (Jacobi), one to
- * a workgroup; those of large ones are eigenvalues of a matrix of twice the size (eigh.ts). Leading axes are batches.
+ * a workgroup; large ones are made bidiagonal first, and solved by divide and conquer. Leading axes are batches.
  *
  * The rotated rows are the right singular vectors times the singular values. A row of zeros has no direction, so the vectors
  * come from a QR decomposition of the rows, which keeps the directions there are and completes the basis.
@@ -9,14 +9,21 @@ import type { Node } from "../../node.js";
 import type { CompositePrimitive, RoutinePrimitive } from "../../primitive.js";
 import type { GraphOps } from "../../vocabulary.js";
 import { inferBundle, partsOf } from "../bundle.js";
-import { byTridiagonal, FEW_ROWS, inverseGaps } from "./eigh.js";
-import { identity, isComplexNode } from "./householder.js";
+import { FEW_ROWS, inverseGaps } from "./eigh.js";
+import { identity, isComplexNode, rowsApplied } from "./householder.js";
 import { asOneBatch, byTransposing, qrNodes } from "./qr.js";
 import { scaledDown } from "./scaled-down.js";
 import { realOf } from "./small-eigh.js";
+import { tridiagonalEigen } from "./tridiagonal.js";
 
 /** Inputs: [.., r, c]. Parts: lengths [.., r], falling; rotated rows Y [.., r, c]; rotations W [.., r, r]. */
 const jacobiSvd: RoutinePrimitive = { name: "jacobiSvd", kind: "routine", takesComplex: true, infer: inferBundle };
+
+/**
+ * Inputs: [.., n, n]. Parts: the diagonal, what is beside it, reflections of the rows and of the columns, as rows [.., 2, n, n], and their
+ * factors [.., 2, n].
+ */
+const bidiagonal: RoutinePrimitive = { name: "bidiagonal", kind: "routine", takesComplex: true, infer: inferBundle };
 
 /** U [.., m, p], s [.., k] and Vᴴ [.., q, n] of [.., m, n], k = min(m, n); p and q are k, or m and n where `isFull`. */
 export function svdNodes(g: GraphOps, a: Node, isFull: boolean): [Node, Node, Node] {
@@ -82,7 +89,7 @@ function tallSvd(g: GraphOps, a: Node, isFull: boolean): [Node, Node, Node] {
 
 function squareSvd(g: GraphOps, a: Node, columns = a.shape[2]): [Node, Node, Node] {
   const [batch, m, n] = a.shape;
-  if (n > FEW_ROWS) return hermitianSvd(g, a);
+  if (n > FEW_ROWS) return byBidiagonal(g, a);
   const turned = g.adjoint(a);
   const outputs = [
     { shape: [batch, n], dtype: realOf(a.dtype) },
@@ -96,18 +103,31 @@ function squareSvd(g: GraphOps, a: Node, columns = a.shape[2]): [Node, Node, Nod
 }
 
 /**
- * Of a large square matrix: the eigenvalues of [[0, aᴴ], [a, 0]] are the singular values and their negatives, with eigenvectors
- * (v, u) / √2. Small singular values leave v and u inexact, by as much as the values are small. A QR decomposition, of the
- * vectors of large values first, makes them orthogonal and changes u s vᴴ by no more than rounding does.
+ * Of a large square matrix, through bidiagonal form, B = Qᴴ A P. The eigenvalues of [[0, Bᵀ], [B, 0]], which is tridiagonal with its
+ * rows in turn, are the singular values and their negatives, with eigenvectors (v, u) / √2. Small singular values leave v and u
+ * inexact, by as much as the values are small. A QR decomposition, of the vectors of large values first, makes them orthogonal
+ * and changes u s vᴴ by no more than rounding does. Both sides go together, as a batch.
  */
-function hermitianSvd(g: GraphOps, a: Node): [Node, Node, Node] {
+function byBidiagonal(g: GraphOps, a: Node): [Node, Node, Node] {
   const [batch, n] = a.shape;
-  const zeros = g.zeros(a.shape, a);
-  const whole = g.concat([g.concat([zeros, g.adjoint(a)], 2), g.concat([a, zeros], 2)], 1);
-  const [values, vectors] = byTridiagonal(g, whole, n);
-  const falling = g.flip(values, [1]);
-  const half = (row: number) => g.flip(g.slice(vectors, [0, row, 0], [batch, n, n]), [2]);
-  return [directions(g, half(n), n), g.maximum(falling, 0), directions(g, half(0), n)];
+  const real = realOf(a.dtype);
+  const outputs = [
+    { shape: [batch, n], dtype: real },
+    { shape: [batch, n], dtype: real },
+    { shape: [batch, 2, n, n], dtype: a.dtype },
+    { shape: [batch, 2, n], dtype: a.dtype },
+  ];
+  const [diagonal, beside, reflections, factors] = partsOf(g.move(bidiagonal, [a], { outputs }));
+  const column = (x: Node) => g.reshape(x, [batch, n, 1]);
+  const coupling = g.reshape(g.concat([column(diagonal), column(beside)], 2), [batch, 2 * n]);
+  const [values, rows] = tridiagonalEigen(g, g.zeros([batch, 2 * n], coupling), coupling, n);
+  // [.., which, n of v and u by turns], rising, to the columns of v and of u, falling.
+  const turned = g.flip(g.permute(g.reshape(rows, [batch, n, n, 2]), [0, 3, 2, 1]), [3]);
+  const sides = (x: Node) => g.reshape(x, [2 * batch, ...x.shape.slice(2)]);
+  const vectors = rowsApplied(g, sides(reflections), sides(factors), g.cast(sides(turned), a.dtype));
+  const both = g.reshape(directions(g, vectors, n), [batch, 2, n, n]);
+  const side = (which: number) => g.reshape(g.slice(both, [0, which, 0, 0], [batch, 1, n, n]), [batch, n, n]);
+  return [side(1), g.maximum(g.flip(values, [1]), 0), side(0)];
 }
 
 /** The directions of nearly orthogonal columns [B, m, n], of falling lengths, and a basis of what they leave. */

@@ -1,10 +1,10 @@
 /**
  * JSON in files of models: written only if reading gives the same value back, and read strictly. A number that is not finite would
- * silently become null, and a class would lose its methods. tree-file.ts and model-file.ts call this.
+ * silently become null, and a class would lose its methods. tree-file.ts and the files of models of nn and learn call this.
  */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { type JsonValue, parseStrictJson } from "../../io/strict-json.js";
+import { type JsonValue, parseStrictJson } from "../strict-json.js";
 
 /** A value that JSON holds exactly. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };

@@ -8,10 +8,10 @@ import { tensorBytes } from "../../core/bytes.js";
 import { DTYPES, type DType, isDType } from "../../core/dtype.js";
 import { FormatError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
-import { fileByteLength } from "../../io/raw-tensor.js";
-import { openSafetensors, type SafetensorsFile } from "../../io/safetensors-file.js";
-import { type NamedTensor, writeSafetensors } from "../../io/safetensors-writer.js";
 import { fromBytes, type Tensor } from "../../tensor/index.js";
+import { fileByteLength } from "../raw-tensor.js";
+import { openSafetensors, type SafetensorsFile } from "../safetensors-file.js";
+import { type NamedTensor, writeSafetensors } from "../safetensors-writer.js";
 import { isPlainObject, type Json, jsonText, objectOf, parsedJson } from "./json.js";
 import { formOf, formOfNames, parsedForm, type TensorTree, type TreeForm, treeOfForm } from "./tree-form.js";
 

@@ -4,8 +4,8 @@
  */
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { type JsonValue, parseStrictJson } from "../../io/strict-json.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
+import { type JsonValue, parseStrictJson } from "../strict-json.js";
 import { isPlainObject, objectOf } from "./json.js";
 
 /** Tensors in plain objects and lists; null and undefined stay where they are. */

@@ -1,0 +1,2 @@
+/** Clusters: samples put into groups. */
+export { type DbscanLearned, type DbscanOptions, dbscan } from "./dbscan.js";

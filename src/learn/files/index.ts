@@ -1,0 +1,2 @@
+/** Models in files. */
+export { type LoadOptions, load, save } from "./model-file.js";
