@@ -3,7 +3,11 @@ import { bestSplits, nodeHistogram, routeRows, treeLeaves } from "../graph/primi
 import { backendOf, makeNode } from "./build.js";
 import { Tensor } from "./tensor.js";
 
-const made = (primitive: typeof bestSplits, inputs: readonly Tensor[], params: Readonly<Record<string, unknown>>): Tensor =>
+const made = (
+  primitive: typeof bestSplits,
+  inputs: readonly Tensor[],
+  params: Readonly<Record<string, unknown>>,
+): Tensor =>
   new Tensor(
     makeNode(
       primitive,

@@ -8,6 +8,7 @@ interface BoostingCase {
   readonly options: Readonly<Record<string, never>>;
   readonly weights: boolean;
   readonly predicted: readonly (readonly number[])[];
+  readonly hasTies: boolean;
   readonly leaves: readonly number[];
 }
 

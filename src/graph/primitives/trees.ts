@@ -67,7 +67,8 @@ export const treeLeaves: RoutinePrimitive = {
   name: "treeLeaves",
   kind: "routine",
   infer: ([x, feature, threshold]) => {
-    if (x.dtype !== threshold.dtype) throw new ShapeError(`treeLeaves: samples of ${x.dtype}, thresholds of ${threshold.dtype}.`);
+    if (x.dtype !== threshold.dtype)
+      throw new ShapeError(`treeLeaves: samples of ${x.dtype}, thresholds of ${threshold.dtype}.`);
     return { shape: [x.shape[0], feature.shape[0]], dtype: "i32" };
   },
   batch: (g, { params }, inputs, size) => batchLeaves(g, params, inputs, size),
@@ -95,5 +96,9 @@ function batchLeaves(
   if (!x.isBatched) return g.permute(g.reshape(found, [rows, size, own]), [1, 0, 2]);
   const member = g.reshape(g.counting([size], 0, found), [size, 1, 1, 1]);
   const places = g.broadcast(member, [size, rows, 1, own]);
-  return g.reshape(g.move(takeAlongAxis, [g.reshape(found, [size, rows, size, own]), places], { axis: 2 }), [size, rows, own]);
+  return g.reshape(g.move(takeAlongAxis, [g.reshape(found, [size, rows, size, own]), places], { axis: 2 }), [
+    size,
+    rows,
+    own,
+  ]);
 }

@@ -3,8 +3,9 @@
  * middles between distinct values where they are few, else quantiles of at most 200,000 samples. Categories are their own bins. The
  * code 255 means that a value is missing. Boosting learns bins first and grows its trees on codes alone.
  */
-import { bitsFrom, below } from "../../core/seeded-order.js";
+
 import { ArgumentError } from "../../core/errors.js";
+import { below, bitsFrom } from "../../core/seeded-order.js";
 import { arange, concat, stack, type Tensor, tensor, where, zeros } from "../../tensor/index.js";
 
 /** The code of a missing value. */
@@ -41,7 +42,10 @@ export async function binsOf(operation: string, x: Tensor, options: BinOptions):
   const isNew = concat(
     [
       zeros([features, 1], { device: x.device, dtype: "i32" }),
-      sorted.at(":", "1:").greater(sorted.at(":", `:${extent - 1}`)).cast("i32"),
+      sorted
+        .at(":", "1:")
+        .greater(sorted.at(":", `:${extent - 1}`))
+        .cast("i32"),
     ],
     { axis: 1 },
   );
@@ -61,9 +65,7 @@ export async function binsOf(operation: string, x: Tensor, options: BinOptions):
     const row = (lists as Float64Array).subarray(f * width, (f + 1) * width);
     const known = Math.min(count, different);
     if (isCategorical[f]) return categoriesOf(operation, f, row.slice(MISSING, MISSING + known), maxBins, known);
-    return known <= maxBins
-      ? row.slice(0, Math.max(0, known - 1))
-      : row.slice(2 * MISSING + 1, 2 * MISSING + maxBins);
+    return known <= maxBins ? row.slice(0, Math.max(0, known - 1)) : row.slice(2 * MISSING + 1, 2 * MISSING + maxBins);
   });
   return {
     thresholds,
@@ -92,7 +94,9 @@ function chosenRows(samples: number, seed: number, device: string): Tensor {
 function quantilesOf(sorted: Tensor, present: Tensor, maxBins: number): Tensor {
   const { device } = sorted;
   // Whole numbers: the place is k (n - 1) / maxBins, its remainder says whether it lies between two values.
-  const scaled = arange(1, maxBins, { device, dtype: "i32" }).expandDims(0).mul(present.sub(1).maximum(0).expandDims(1));
+  const scaled = arange(1, maxBins, { device, dtype: "i32" })
+    .expandDims(0)
+    .mul(present.sub(1).maximum(0).expandDims(1));
   const low = scaled.floorDivide(maxBins).cast("i32");
   const isBetween = scaled.remainder(maxBins).greater(0);
   const [below, above] = [low, low.add(isBetween.cast("i32"))].map((at) =>

@@ -1,8 +1,5 @@
-/** Methods of boosted models: raw predictions by all trees, importances of features, leaves, and the trees as text. */
+/** Raw predictions of boosted models: the baseline and what all trees add. Estimators of boosting call it. */
 import { type Tensor, tensor, where } from "../../tensor/index.js";
-import type { Fitted } from "../core/model.js";
-import type { Samples } from "../core/samples.js";
-import { samplesFor } from "../core/sorts.js";
 import type { BoostingLearned } from "./boosting.js";
 import { predictionsOf } from "./grown-tree.js";
 
@@ -16,7 +13,7 @@ export function rawPrediction({ baseline, trees, categories }: BoostingLearned, 
 }
 
 /** Categories that the fit did not know are missing values. */
-export function withoutUnknown(x: Tensor, categories: Tensor): Tensor {
+function withoutUnknown(x: Tensor, categories: Tensor): Tensor {
   const features = categories.shape[0] as number;
   const { device } = x;
   const code = where(x.isNaN(), 0, x).maximum(0).minimum(255).cast("i32");
@@ -25,12 +22,16 @@ export function withoutUnknown(x: Tensor, categories: Tensor): Tensor {
     { device },
   );
   const word = categories.flatten().take(code.floorDivide(32).cast("i32").add(first));
-  const bit = word.floorDivide(tensor(Uint32Array.from({ length: 32 }, (_, i) => 2 ** i), { device }).take(code.remainder(32).cast("i32")));
-  const isKnown = bit.remainder(2).equal(1).logicalAnd(x.equal(code.cast(x.dtype)));
+  const bit = word.floorDivide(
+    tensor(
+      Uint32Array.from({ length: 32 }, (_, i) => 2 ** i),
+      { device },
+    ).take(code.remainder(32).cast("i32")),
+  );
+  const isKnown = bit
+    .remainder(2)
+    .equal(1)
+    .logicalAnd(x.equal(code.cast(x.dtype)));
   const isCategorical = categories.notEqual(0).any({ axis: 1 }).expandDims(0);
   return where(isCategorical.logicalAnd(isKnown.logicalNot()), Number.NaN, x) as Tensor;
 }
-
-/** The raw predictions of a model. */
-export const rawOf = (model: Fitted<BoostingLearned, object>, method: string, samples: Samples): Tensor =>
-  rawPrediction(model.learned, samplesFor(model as Fitted<unknown, object>, method, samples));

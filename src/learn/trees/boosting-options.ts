@@ -1,6 +1,7 @@
 /** Options of boosting, and their checks: what the regressor, the classifier and the ranker share. */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
+import type { Features } from "../core/samples.js";
 import type { GrowLimits } from "./grow.js";
 
 /** Options that all kinds of boosting have. */
@@ -19,7 +20,7 @@ export interface BoostingOptions {
   readonly l2Regularization?: number;
   /** Bins of a feature at most, 2 to 255: 255 unless told. Missing values have one more. */
   readonly maxBins?: number;
-  /** Columns with categories: whole numbers from 0 to 254. */
+  /** Columns with categories as whole numbers from 0 to 254. Columns of text of a table are categories without being named here. */
   readonly categoricalFeatures?: readonly number[];
   /** For each feature 1 where predictions may only rise with it, -1 where they may only fall, else 0. */
   readonly monotonicCst?: readonly number[];
@@ -63,12 +64,22 @@ export function checkBoosting(kind: string, options: BoostingOptions): void {
   const rules: readonly (readonly [string, unknown, boolean, string])[] = [
     ["learningRate", learningRate, learningRate > 0, "a number above zero"],
     ["maxIter", maxIter, isWhole(maxIter, 1), "a whole number from 1 on"],
-    ["maxLeafNodes", maxLeafNodes, maxLeafNodes === null || isWhole(maxLeafNodes, 2), "a whole number from 2 on, or null"],
+    [
+      "maxLeafNodes",
+      maxLeafNodes,
+      maxLeafNodes === null || isWhole(maxLeafNodes, 2),
+      "a whole number from 2 on, or null",
+    ],
     ["maxDepth", maxDepth, maxDepth === null || isWhole(maxDepth, 1), "a whole number from 1 on, or null"],
     ["minSamplesLeaf", minSamplesLeaf, isWhole(minSamplesLeaf, 1), "a whole number from 1 on"],
     ["l2Regularization", l2Regularization, l2Regularization >= 0, "a number, zero or more"],
     ["maxBins", maxBins, isWhole(maxBins, 2) && maxBins <= 255, "a whole number from 2 to 255"],
-    ["earlyStopping", earlyStopping, earlyStopping === "auto" || typeof earlyStopping === "boolean", `true, false or "auto"`],
+    [
+      "earlyStopping",
+      earlyStopping,
+      earlyStopping === "auto" || typeof earlyStopping === "boolean",
+      `true, false or "auto"`,
+    ],
     [
       "validationFraction",
       validationFraction,
@@ -96,13 +107,22 @@ export function checkBoosting(kind: string, options: BoostingOptions): void {
 }
 
 /** Which features are categorical. */
-export function categoricalOf(operation: string, features: number, options: BoostingOptions): boolean[] {
+export function categoricalOf(
+  operation: string,
+  { count: features, categories }: Features,
+  options: BoostingOptions,
+): boolean[] {
   const { categoricalFeatures = [] } = options;
   const outside = categoricalFeatures.find((feature) => feature >= features);
   if (outside !== undefined) {
-    throw new ArgumentError(`${operation}: categoricalFeatures names ${outside}; the samples have ${features} features.`);
+    throw new ArgumentError(
+      `${operation}: categoricalFeatures names ${outside}; the samples have ${features} features.`,
+    );
   }
-  return Array.from({ length: features }, (_, f) => categoricalFeatures.includes(f));
+  return Array.from(
+    { length: features },
+    (_, f) => categoricalFeatures.includes(f) || (categories?.[f] ?? null) !== null,
+  );
 }
 
 /** The limits of each tree. */

@@ -6,6 +6,7 @@
 import { permutation } from "../../core/seeded-order.js";
 import { stack, type Tensor, tensor, zeros } from "../../tensor/index.js";
 import type { FitProgress } from "../core/estimator.js";
+import type { Features } from "../core/samples.js";
 import { binsOf, codesOf } from "./bins.js";
 import { type BoostingOptions, categoricalOf, limitsOf } from "./boosting-options.js";
 import { binnedSamples, type Grown, growTree } from "./grow.js";
@@ -29,12 +30,13 @@ export interface BoostingLearned {
 }
 
 /** Samples, targets and weights of a fit. */
-export interface BoostingData {
+interface BoostingData {
   readonly kind: string;
   readonly x: Tensor;
   readonly y: Tensor;
   readonly weights: Tensor | null;
   readonly signal: AbortSignal | undefined;
+  readonly features: Features;
   /** Labels, so that held back samples have them in equal shares. */
   readonly labels: Tensor | null;
 }
@@ -51,7 +53,7 @@ export async function* boost(
   const [samples, features] = x.shape as [number, number];
   const { device, dtype } = x;
   const operation = `${kind}.fit`;
-  const isCategorical = categoricalOf(operation, features, options);
+  const isCategorical = categoricalOf(operation, data.features, options);
   const stops = earlyStopping === "auto" ? samples > 10_000 : earlyStopping;
   const held = stops && validationFraction !== null ? await heldBack(data, validationFraction, seed) : null;
   const train = held ? partOf(data, held.train) : data;
@@ -65,7 +67,10 @@ export async function* boost(
   const start = zeros([grid.samples], { device, dtype: "i32" }).realize() as Tensor;
   const baseline = loss.baseline(train).realize() as Tensor;
   const spread = (count: number): Tensor =>
-    baseline.broadcastTo([loss.outputs, count]).add(zeros([1, count], { device, dtype })).realize() as Tensor;
+    baseline
+      .broadcastTo([loss.outputs, count])
+      .add(zeros([1, count], { device, dtype }))
+      .realize() as Tensor;
   let raw = spread(grid.samples);
   let testRaw = test ? spread(test.x.shape[0] as number) : null;
   const trees: TreeNode[][] = [];
@@ -162,7 +167,10 @@ async function leafQuantiles(
   const integers = (values: readonly number[]): Tensor => tensor(Int32Array.from(values), { device }) as Tensor;
   if (!weights) {
     const places = counts.map((count, leaf) => (starts[leaf] as number) + share * (count - 1));
-    const [low, high] = [Math.floor, Math.ceil].map((round) => sorted.take(integers(places.map(round)))) as [Tensor, Tensor];
+    const [low, high] = [Math.floor, Math.ceil].map((round) => sorted.take(integers(places.map(round)))) as [
+      Tensor,
+      Tensor,
+    ];
     const between = tensor(
       places.map((place) => place - Math.floor(place)),
       { device, dtype: rest.dtype },

@@ -6,7 +6,17 @@
  * tree can have, among those known, is out for good, whatever is found later. All nodes that are not out are split together: a tree of 31
  * leaves takes about nine rounds, not thirty. At the end, splits of nodes that turned out to be out are left out.
  */
-import { arange, backendFor, concat, histogramByNode, routedRows, splitsByGain, type Tensor, tensor, where } from "../../tensor/index.js";
+import {
+  arange,
+  backendFor,
+  concat,
+  histogramByNode,
+  routedRows,
+  splitsByGain,
+  type Tensor,
+  tensor,
+  where,
+} from "../../tensor/index.js";
 import { type Bins, MISSING } from "./bins.js";
 import type { TreeNode } from "./grown-tree.js";
 import type { Gradients } from "./losses.js";
@@ -22,7 +32,7 @@ export interface GrowLimits {
 }
 
 /** Samples on which trees grow. */
-export interface BinnedSamples {
+interface BinnedSamples {
   readonly codes: Tensor;
   readonly bins: Bins;
   readonly samples: number;
@@ -72,7 +82,12 @@ export interface Grown {
   readonly leafOfNode: Int32Array;
 }
 
-export const binnedSamples = (codes: Tensor, bins: Bins, monotonic: readonly number[], isPrecise: boolean): BinnedSamples => {
+export const binnedSamples = (
+  codes: Tensor,
+  bins: Bins,
+  monotonic: readonly number[],
+  isPrecise: boolean,
+): BinnedSamples => {
   const features = 4 * (codes.shape[0] as number);
   const facts = Array.from({ length: features }, (_, f) => [
     bins.counts[f] ?? 0,
@@ -143,7 +158,8 @@ class Growth {
     const looked: Growing[] = [];
     for (const node of chosen) {
       node.children = this.childrenOf(node, node.split as Split);
-      if ((rank.get(node) as number) < last && node.children.some((child) => this.isWorthwhile(child))) looked.push(node);
+      if ((rank.get(node) as number) < last && node.children.some((child) => this.isWorthwhile(child)))
+        looked.push(node);
     }
     this.route(chosen);
     if (looked.length > 0) await this.look(looked);
@@ -197,7 +213,7 @@ class Growth {
     const rises = monotonic[split.feature] ?? 0;
     const bounds = (side: number): readonly [number, number] => {
       if (rises === 0) return node.bounds;
-      return (rises > 0) === (side === 0) ? [lower, middle] : [middle, upper];
+      return rises > 0 === (side === 0) ? [lower, middle] : [middle, upper];
     };
     const made = sides.map((sums, side): Growing => {
       const child: Growing = {
@@ -352,7 +368,13 @@ class Growth {
     const missingLeft = goesLeft[MISSING] === 1;
     const values = thresholds[feature] as Float64Array;
     if (isCategorical[feature]) {
-      return { feature, threshold: 0, gain, missingLeft, categories: Array.from(values).filter((_, code) => goesLeft[code] === 1) };
+      return {
+        feature,
+        threshold: 0,
+        gain,
+        missingLeft,
+        categories: Array.from(values).filter((_, code) => goesLeft[code] === 1),
+      };
     }
     const isOfMissing = position === (counts[feature] as number) - 1;
     const threshold = isOfMissing ? Number.POSITIVE_INFINITY : (values[position] as number);
@@ -379,7 +401,10 @@ function categoryOrder(histograms: Tensor, nodeFacts: Tensor, featureFacts: Tens
   const bin = arange(bins, { device, dtype: "i32" }).reshape([1, 1, bins]);
   const support = nodeFacts.at(":", 2).div(nodeFacts.at(":", 1).maximum(1e-300)).reshape([slots, 1, 1]);
   const isBin = bin.less(trait(0)).logicalOr(bin.equal(bins - 1).logicalAnd(trait(1).equal(1)));
-  const counts = hessian.mul(channels === 2 ? 1 : support).greaterEqual(CATEGORY_SUPPORT).logicalAnd(isBin);
+  const counts = hessian
+    .mul(channels === 2 ? 1 : support)
+    .greaterEqual(CATEGORY_SUPPORT)
+    .logicalAnd(isBin);
   const mean = gradient.div(hessian.add(CATEGORY_SUPPORT));
   const byMean = where(counts, mean, Number.POSITIVE_INFINITY).argsort({ axis: 2 });
   const order = where(trait(3).equal(1), byMean, bin.broadcastTo([slots, features, bins])).cast("i32") as Tensor;

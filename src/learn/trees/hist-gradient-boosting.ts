@@ -1,6 +1,7 @@
 /** Gradient boosting on histograms, as estimators: for numbers and for classes. */
 import { ArgumentError } from "../../core/errors.js";
 import { concat, type Tensor } from "../../tensor/index.js";
+import { categorySamples } from "../core/samples.js";
 import { classifier, probabilityMethods, regressor } from "../core/sorts.js";
 import { type BoostingLearned, boost } from "./boosting.js";
 import { rawPrediction } from "./boosting-model.js";
@@ -47,6 +48,7 @@ export const histGradientBoostingRegressor = regressor<
   kind: "histGradientBoostingRegressor",
   options: { ...BOOSTING, loss: "text", quantile: "number" },
   allowsMissing: true,
+  samples: categorySamples,
   check(options) {
     checkBoosting("histGradientBoostingRegressor", options);
     lossBy(options);
@@ -56,9 +58,9 @@ export const histGradientBoostingRegressor = regressor<
       `histGradientBoostingRegressor: quantile is ${quantile}; with the loss "quantile" it is a number between 0 and 1.`,
     );
   },
-  learn({ x, y, weights, signal }, options) {
+  learn({ x, y, weights, signal, facts: { features } }, options) {
     const targets = oneColumn("histGradientBoostingRegressor", y);
-    const data = { kind: "histGradientBoostingRegressor", x, y: targets, weights, signal, labels: null };
+    const data = { kind: "histGradientBoostingRegressor", x, y: targets, weights, signal, features, labels: null };
     return boost(data, () => lossBy(options), options);
   },
   predict(learned, x, { loss }) {
@@ -69,7 +71,7 @@ export const histGradientBoostingRegressor = regressor<
 });
 
 /** Targets of one output. */
-export function oneColumn(kind: string, y: Tensor): Tensor {
+function oneColumn(kind: string, y: Tensor): Tensor {
   if (y.rank === 1) return y;
   if (y.shape[1] === 1) return y.squeeze(1) as Tensor;
   throw new ArgumentError(`${kind}.fit: there are ${y.shape[1]} targets for each sample; it predicts one.`);
@@ -102,13 +104,14 @@ export const histGradientBoostingClassifier = classifier<
   kind: "histGradientBoostingClassifier",
   options: BOOSTING,
   allowsMissing: true,
+  samples: categorySamples,
   check: (options) => checkBoosting("histGradientBoostingClassifier", options),
-  learn({ x, y, weights, classes, signal }, options) {
+  learn({ x, y, weights, classes, signal, facts: { features } }, options) {
     if (classes < 2) {
       throw new ArgumentError("histGradientBoostingClassifier.fit: there is one class; a classification needs two.");
     }
     const kind = "histGradientBoostingClassifier";
-    const data = { kind, x, y: y.cast(x.dtype) as Tensor, weights, signal, labels: y };
+    const data = { kind, x, y: y.cast(x.dtype) as Tensor, weights, signal, features, labels: y };
     return boost(data, () => (classes === 2 ? binomial : multinomial(classes)), options);
   },
   scores: logProbability,

@@ -6,7 +6,7 @@ import type { Tensor } from "../../tensor/index.js";
 import { arange, stack, where } from "../../tensor/index.js";
 
 /** Targets and weights of samples. */
-export interface Aim {
+interface Aim {
   readonly y: Tensor;
   readonly weights: Tensor | null;
 }
@@ -31,7 +31,7 @@ const meanOf = ({ y, weights }: Aim): Tensor =>
   (weights ? y.mul(weights).sum().div(weights.sum()) : y.mean()).reshape([1, 1]) as Tensor;
 
 /** The quantile of values: linear between neighbours, or with weights the first whose weights reach the share. */
-export function quantileOf({ y, weights }: Aim, share: number): Tensor {
+function quantileOf({ y, weights }: Aim, share: number): Tensor {
   if (!weights) return y.quantile(share) as Tensor;
   const order = y.argsort();
   const running = weights.take(order).cumsum();
@@ -149,5 +149,5 @@ export function gradientsOf(loss: Loss, aim: Aim, raw: Tensor): Gradients[] {
   });
 }
 
-export const largestOf = (gradients: Tensor, hessians: Tensor | null): Tensor =>
+const largestOf = (gradients: Tensor, hessians: Tensor | null): Tensor =>
   stack([gradients.abs().max(), (hessians ?? gradients).abs().max()]).realize() as Tensor;

@@ -5,6 +5,7 @@ import { discriminantCalls } from "./learn-discriminant.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { learnTableCalls } from "./learn-tables.js";
+import { treeCalls } from "./learn-trees.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -23,6 +24,7 @@ export const learnCalls: Calls = {
   ...neighborsCalls,
   ...bayesClassifierCalls,
   ...discriminantCalls,
+  ...treeCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
   groupKFold: () => learn.groupKFold(2).split({ samples: 4, groups: [1, 1, 2, 2] }),

@@ -162,11 +162,7 @@ function scan(search: Search, best: readonly Value[], by: Direction): Value[] {
           count: side(other.count, sums.count),
         };
         const gain = gainOf(search, left, right);
-        const isBetter = k.binary(
-          "and",
-          k.compare("gt", gain, carried[0]),
-          k.compare("gt", gain, k.constant(type, 0)),
-        );
+        const isBetter = k.binary("and", k.compare("gt", gain, carried[0]), k.compare("gt", gain, k.constant(type, 0)));
         const position = k.convert(type, by.positionAt(step));
         const now = [gain, position, k.constant(type, by.direction), left.gradient, left.hessian, left.count];
         return [
@@ -193,7 +189,7 @@ function gainOf(search: Search, left: Sums, right: Sums): Value {
     k.compare("ge", count, number(params.minSamplesLeaf as number)),
     k.compare("ge", hessian, number(params.minHessian as number)),
   ]);
-  const [a, b] = [valueOf(search, left), valueOf(search, right)];
+  const [a, b] = [leafValue(search, left), leafValue(search, right)];
   const rises = k.binary("or", k.compare("le", a, b), k.compare("le", monotone, i(0)));
   const falls = k.binary("or", k.compare("ge", a, b), k.compare("ge", monotone, i(0)));
   const isAllowed = [...enough, rises, falls].reduce((all, each) => k.binary("and", all, each));
@@ -205,8 +201,12 @@ function gainOf(search: Search, left: Sums, right: Sums): Value {
   return k.select(isAllowed, gain, number(-1));
 }
 
-function valueOf({ k, type, params, bounds: [lower, upper] }: Search, { gradient, hessian }: Sums): Value {
-  const below = k.binary("add", k.binary("add", hessian, k.constant(type, params.l2 as number)), k.constant(type, TINY));
+function leafValue({ k, type, params, bounds: [lower, upper] }: Search, { gradient, hessian }: Sums): Value {
+  const below = k.binary(
+    "add",
+    k.binary("add", hessian, k.constant(type, params.l2 as number)),
+    k.constant(type, TINY),
+  );
   const value = k.binary("div", k.unary("neg", gradient), below);
   return k.binary("max", lower, k.binary("min", upper, value));
 }

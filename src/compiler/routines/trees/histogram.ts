@@ -199,7 +199,7 @@ function workgroupsFor(shape: Shape, { maxLanes, tiles, hasSlowBarriers }: Targe
   return { lanes, slots, blocks: Math.ceil(shape.slots / slots), chunks: Math.ceil(shape.rows / rows), rows, cells };
 }
 
-/** The factor of fixed point is this by the largest absolute value. */
+/** Fixed point makes the largest absolute value at most this. */
 const scaleOf = ({ rows }: Workgroups): number => 2 ** (30 - Math.ceil(Math.log2(Math.max(2, rows))));
 /** The factor of the rest, in precise sums. */
 const finer = scaleOf;
@@ -220,12 +220,7 @@ function sharedPlan(shape: Shape, profile: TargetProfile): RoutinePlan {
       clear,
       {
         kernel: sharedKernel(shape, plan),
-        buffers: [
-          ...inputs(0, 1, 2),
-          ...gradientInputs(shape),
-          ...inputs(3),
-          { kind: "temporary", index: 0 },
-        ],
+        buffers: [...inputs(0, 1, 2), ...gradientInputs(shape), ...inputs(3), { kind: "temporary", index: 0 }],
         formula: ([codes, nodes, slotOf, gradients, ...rest]) =>
           `${rest.at(-1)}[${slotOf}[${nodes}[i]], f, ${codes}[f, i]] += ${gradients}[i], 1 in fixed point`,
       },
@@ -307,12 +302,14 @@ function sharedKernel(shape: Shape, plan: Workgroups) {
   return k.finish();
 }
 
-/** The factor of fixed point of gradients (0) or hessians (1); 1 where all of them are 0. */
+/** The factor of fixed point of gradients (0) or hessians (1): a power of two, so that products are exact. 1 where all of them are 0. */
 function scaleFor(k: KernelBuilder, plan: Workgroups, largest: number, which: number): Value {
-  const most = k.load(largest, k.constant("i32", which), "f32");
-  const isSome = k.compare("gt", most, k.constant("f32", 0));
+  const bits = k.bitcast("u32", k.load(largest, k.constant("i32", which), "f32"));
+  const exponent = k.binary("and", bits, k.constant("u32", 0x7f800000));
+  const isSome = k.compare("ne", exponent, k.constant("u32", 0));
   const one = k.constant("f32", 1);
-  return k.select(isSome, k.binary("div", k.constant("f32", scaleOf(plan)), k.select(isSome, most, one)), one);
+  const below = k.select(isSome, k.bitcast("f32", exponent), one);
+  return k.select(isSome, k.binary("div", k.constant("f32", scaleOf(plan) / 2), below), one);
 }
 
 /** A number as a whole one, and where `finer` is given, the rest of it as another. */
@@ -344,6 +341,3 @@ function floatKernel(shape: Shape, plan: Workgroups) {
   }
   return k.finish();
 }
-
-
-

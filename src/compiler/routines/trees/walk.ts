@@ -102,11 +102,23 @@ function leavesKernel({ inputs, params }: Node) {
 function inSet(k: KernelBuilder, sets: number, node: Value, value: Value, isMissing: Value, isBelow: Value): Value {
   const { i, add, times } = indices(k);
   const words = Array.from({ length: SET_WORDS }, (_, w) => k.load(sets, add(times(node, SET_WORDS), i(w)), "u32"));
-  const isSet = k.compare("ne", words.reduce((all, word) => k.binary("or", all, word)), k.constant("u32", 0));
+  const isSet = k.compare(
+    "ne",
+    words.reduce((all, word) => k.binary("or", all, word)),
+    k.constant("u32", 0),
+  );
   const zero = k.constant(value.type, 0);
-  const within = k.binary("max", zero, k.binary("min", k.constant(value.type, BINS - 1), k.select(isMissing, zero, value)));
+  const within = k.binary(
+    "max",
+    zero,
+    k.binary("min", k.constant(value.type, BINS - 1), k.select(isMissing, zero, value)),
+  );
   const category = k.convert("i32", within);
   const word = k.load(sets, add(times(node, SET_WORDS), k.binary("shr", category, i(5))), "u32");
-  const bit = k.binary("and", k.binary("shr", word, k.bitcast("u32", k.binary("and", category, i(31)))), k.constant("u32", 1));
+  const bit = k.binary(
+    "and",
+    k.binary("shr", word, k.bitcast("u32", k.binary("and", category, i(31)))),
+    k.constant("u32", 1),
+  );
   return k.select(isSet, k.compare("ne", bit, k.constant("u32", 0)), isBelow);
 }
