@@ -63,12 +63,12 @@ export const learnCases = (): LearnCases => JSON.parse(readFileSync(resolve("tes
 
 export const of = (values: unknown, dtype: DType): Tensor => tensor(values as number[], { dtype }) as Tensor;
 
-/** Numbers within a share of the largest of them. */
-export async function closeTo(got: Tensor, want: unknown, within: number, what: string): Promise<void> {
+/** Numbers within a share of the largest of them, which counts as `least` at least. */
+export async function closeTo(got: Tensor, want: unknown, within: number, what: string, least = 1e-300): Promise<void> {
   const found = Array.from((await got.cast("f64").data()) as Float64Array);
   const wanted = ([want] as unknown[]).flat(3) as number[];
   assert.equal(found.length, wanted.length, `${what}: the number of values`);
-  const size = Math.max(1e-300, ...wanted.map(Math.abs));
+  const size = Math.max(least, ...wanted.map(Math.abs));
   const worst = Math.max(...found.map((value, i) => Math.abs(value - (wanted[i] as number)))) / size;
   assert.ok(worst <= within, `${what}: off by ${worst} of the largest`);
 }

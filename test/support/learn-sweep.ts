@@ -16,7 +16,8 @@ import { numbersOf } from "./tensors.js";
  */
 export interface SweptEstimator {
   readonly make: () => AnyEstimator;
-  readonly targets: "numbers" | "labels" | "none";
+  /** "amounts" are numbers above zero. */
+  readonly targets: "numbers" | "amounts" | "labels" | "none";
   readonly method: string;
   /** NaN is a missing value, which the estimator handles. */
   readonly allowsMissing?: boolean;
@@ -24,6 +25,8 @@ export interface SweptEstimator {
   readonly takesCategories?: boolean;
   /** Samples that the kind takes: whole numbers from zero on, or any unless told. */
   readonly samples?: "counts";
+  /** The only number of features that the kind takes; any unless told. */
+  readonly features?: 1;
 }
 
 const device = "cpu";
@@ -36,10 +39,12 @@ const drawn = (shape: number[], samples?: "counts"): Tensor => {
 const targetsOf = (targets: string, count: number) =>
   targets === "none"
     ? undefined
-    : Array.from({ length: count }, (_, i) => (targets === "labels" ? i % 2 : Math.sin(i)));
+    : Array.from({ length: count }, (_, i) =>
+        targets === "labels" ? i % 2 : targets === "amounts" ? 1.5 + Math.sin(i) : Math.sin(i),
+      );
 
 export function sweepEstimators(estimators: readonly SweptEstimator[]): void {
-  for (const each of estimators) sweep(each);
+  for (const each of estimators) (each.features === 1 ? sweepOfOneFeature : sweep)(each);
 }
 
 function sweep(swept: SweptEstimator): void {
@@ -94,7 +99,8 @@ function sweep(swept: SweptEstimator): void {
       ]),
       /in row 0, column 0 is Infinity/,
     );
-    if (targets === "numbers") await assert.rejects(fit([[1], [2]], [1, Number.NaN]), /target 1 is NaN/);
+    if (targets === "numbers" || targets === "amounts")
+      await assert.rejects(fit([[1], [2]], [1, Number.NaN]), /target 1 is NaN/);
     const weighted = (weights: number[]) =>
       make().fit(
         [
@@ -208,5 +214,44 @@ function sweep(swept: SweptEstimator): void {
       async () => make().fit([[1], [2]], targetsOf(targets, 2), { wrong: 1 } as object),
       /no option "wrong"/,
     );
+  });
+}
+
+/** The checks that make sense for a kind of one feature. */
+function sweepOfOneFeature({ make, targets, method }: SweptEstimator): void {
+  const { kind } = make();
+  const x = [1, 2, 4, 8, 8, 9, 11].map((v) => [v]);
+  const fit = async (given: unknown, y: unknown = targetsOf(targets, (given as { length: number }).length)) =>
+    make().fit(given as number[][], y, { device });
+  const apply = (model: Record<string, (x: unknown) => Tensor>, given: unknown) => model[method]!(given);
+
+  test(`${kind}: a fit twice gives the same numbers, rows one by one too, and through jit`, async () => {
+    const [a, b] = [await fit(x), await fit(x)];
+    const found = numbersOf(apply(a, x));
+    assert.ok(found.every(Number.isFinite));
+    assert.deepEqual(found, numbersOf(apply(b, x)));
+    assert.deepEqual(numbersOf(apply(a, x.slice(3, 4))), found.slice(3, 4));
+    const inside = jit((m: typeof a, given: Tensor) => apply(m, given))(a, tensor(x, { device }));
+    numbersOf(inside).forEach((value, i) => {
+      assert.ok(Math.abs(value - found[i]!) <= 1e-5 * Math.max(1, Math.abs(found[i]!)));
+    });
+    assert.match(String(a), new RegExp(kind));
+  });
+
+  test(`${kind}: one sample, equal samples, and a column of a table`, async () => {
+    for (const few of [[[3]], [[3], [3], [3]]]) assert.ok(numbersOf(apply(await fit(few), few)).every(Number.isFinite));
+    const model = await fit(table({ a: [1, 2, 4] }), targetsOf(targets, 3));
+    assert.deepEqual(numbersOf(apply(model, table({ a: [2] }))), numbersOf(apply(model, [[2]])));
+  });
+
+  test(`${kind}: NaN, wrong shapes and an aborted fit are refused by name`, async () => {
+    await assert.rejects(fit([[1], [Number.NaN]]), /in row 1, column 0 is NaN/);
+    await assert.rejects(fit([[1], [2]], [1, Number.NaN]), /target 1 is NaN/);
+    await assert.rejects(fit([]), /there are no samples/);
+    await assert.rejects(fit([[1], [2]], [1]), /2 samples and 1 targets/);
+    const model = await fit(x);
+    assert.throws(() => apply(model, [[1, 2]]), /have 2 features, and the model was fitted with 1/);
+    const signal = AbortSignal.abort(new Error("enough"));
+    await assert.rejects(async () => make().fit(x, targetsOf(targets, 7), { signal, device }), /enough/);
   });
 }

@@ -68,11 +68,14 @@ export interface FitProgress {
   readonly steps: number | null;
 }
 
-/** What was learned, or the work of learning it. */
-export type Learning<L> = L | AsyncGenerator<FitProgress, L>;
+/** What was learned, a promise of it, or the work of learning it, which tells of its progress. */
+export type Learning<L> = L | Promise<L> | AsyncGenerator<FitProgress, L>;
 
 const isWork = <L>(learning: Learning<L>): learning is AsyncGenerator<FitProgress, L> =>
   typeof learning === "object" && learning !== null && Symbol.asyncIterator in learning;
+
+const isLater = <L>(learning: Learning<L>): learning is Promise<L> | AsyncGenerator<FitProgress, L> =>
+  learning instanceof Promise || isWork(learning);
 
 /** A kind of estimator. */
 interface Definition<Y, L, O extends object, M extends Readonly<Record<string, Method>>> {
@@ -82,6 +85,8 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   check?(options: O): void;
   /** Throws, or rejects, on values of samples that the kind cannot learn from; `fit` asks, `fitTensors` does not. */
   checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  /** The same of targets. */
+  checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   /** How samples become a matrix; columns of numbers unless told. */
@@ -174,10 +179,11 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
     weights ? checkWeights(operation, weights) : null,
   ]);
   await definition.checkSamples?.(operation, x, features);
+  if (y) await definition.checkTargets?.(operation, y, options);
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
   const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
-  return model(isWork(learning) ? yield* learning : learning, options, facts);
+  return model(isWork(learning) ? yield* learning : await learning, options, facts);
 }
 
 function traced<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
@@ -199,7 +205,7 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
     { x, y, weights: weightsOf(operation, definition, given, x), facts, signal: given.signal },
     options,
   );
-  if (isWork(learned)) {
+  if (isLater(learned)) {
     throw new UnsupportedError(`${operation}: ${definition.kind} reads values while it learns; await its fit.`);
   }
   return model(learned, options, facts);

@@ -11,6 +11,18 @@ export function checkAmount(kind: string, name: string, value: unknown, least = 
   throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number, ${where}, or a tensor of one.`);
 }
 
+/** Throws unless a setting is a number above zero, or a tensor of one number. */
+export function checkPositive(kind: string, name: string, value: unknown): void {
+  if (isTensor(value) ? value.rank === 0 : typeof value === "number" && value > 0 && Number.isFinite(value)) return;
+  throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number above zero, or a tensor of one.`);
+}
+
+/** A whole number from 1 to `most`, or an error that names the setting. */
+export function checkWholeSetting(operation: string, name: string, value: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
+  throw new ArgumentError(`${operation}: ${name} is ${shown(value)}; it is a whole number from 1 to ${most} here.`);
+}
+
 /** Throws unless probabilities of classes are zero or more and have the sum 1. */
 export function checkPriors(kind: string, priors: readonly number[] | undefined): void {
   if (priors === undefined) return;

@@ -25,6 +25,7 @@ interface Common<O extends object, M> {
   readonly options: OptionKinds<O>;
   check?(options: O): void;
   checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   readonly takesWeights?: boolean;
@@ -57,7 +58,8 @@ function firstTensor(tree: unknown): Tensor | undefined {
 
 // ---------------------------------------------------------------------------------------------- regression
 
-const numberTargets: TargetReader<Numbers> = {
+/** Numbers as targets. */
+export const numberTargets: TargetReader<Numbers> = {
   areLabels: false,
   read: async (operation, targets, x) => ({ y: numbersBeside(operation, targets, x), classes: null }),
   trace: (operation, targets, x) => ({ y: numbersBeside(operation, targets, x), classes: null }),

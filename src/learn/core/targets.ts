@@ -26,12 +26,16 @@ interface Codes {
 
 /** Targets of regression beside a matrix: floats of its dtype on its device, [samples] or [samples, outputs]. */
 export function numbersBeside(operation: string, targets: Numbers, matrix: Tensor): Tensor {
-  const given = isTensor(targets) ? targets : valuesOf(operation, targets, matrix);
-  if (given.rank !== 1 && given.rank !== 2) {
-    throw new ShapeError(`${operation}: targets are [samples] or [samples, outputs], not ${formatShape(given.shape)}.`);
-  }
+  const given = numbersLike(operation, targets, matrix);
   checkRows(operation, "targets", given, matrix);
-  return given.cast(matrix.dtype) as Tensor;
+  return given;
+}
+
+/** Targets of regression in the dtype of a tensor, and on its device: [samples] or [samples, outputs]. */
+export function numbersLike(operation: string, targets: Numbers, like: Tensor): Tensor {
+  const given = isTensor(targets) ? targets : valuesOf(operation, targets, like);
+  if (given.rank === 1 || given.rank === 2) return given.cast(like.dtype) as Tensor;
+  throw new ShapeError(`${operation}: targets are [samples] or [samples, outputs], not ${formatShape(given.shape)}.`);
 }
 
 function valuesOf(operation: string, targets: unknown, { device, dtype }: Tensor): Tensor {

@@ -57,10 +57,7 @@ function learned(
   return { categoryLogs: where(isCategory, logs, 0).cast(dtype) as Tensor, logPriors };
 }
 
-async function* reading(
-  data: Classified,
-  options: CategoricalNaiveBayesOptions,
-): AsyncGenerator<never, CategoricalLearned> {
+async function reading(data: Classified, options: CategoricalNaiveBayesOptions): Promise<CategoricalLearned> {
   const largest = (await data.x.max({ axis: 0 }).data()) as ArrayLike<number>;
   return learned(
     data,

@@ -1,16 +1,17 @@
 /**
  * L-BFGS (Liu & Nocedal 1989): a full-batch optimiser that learns the curvature from its last steps. It asks for the function
  * itself, since a line search evaluates it several times; all of that is one compiled program. All parameters lie in one
- * vector here. The state has the history; a pair that is not there yet has the weight 0 and changes nothing.
+ * vector here. The state has the history (src/linalg/limited-memory.ts).
  */
 import { checkFunction, checkOptions, checkWhole } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
-import { concat, full, isTensor, type Tensor, where, zeros } from "../../tensor/index.js";
+import { descentDirection, emptyHistory, type History, remembered } from "../../linalg/limited-memory.js";
+import { full, isTensor, type Tensor, where, zeros } from "../../tensor/index.js";
 import { whileLoop } from "../../transforms/control.js";
 import { valueAndGrad } from "../../transforms/grad.js";
-import { unflatten } from "../../transforms/trees.js";
+import { type Ravelled, ravel } from "../../transforms/ravel.js";
 import { type FlatParams, flatParams, type OptimizerState, partOf, scalarDType } from "./optimizer.js";
 import { checkNotNegative } from "./options.js";
 
@@ -56,13 +57,6 @@ export interface Lbfgs {
 /** Shares of the line search: of the decrease that the slope promises, and of the slope that may be left. */
 const [DECREASE, CURVATURE] = [1e-4, 0.9];
 
-/** The history: steps, changes of the gradient along them, and 1 / (step · change), the newest last. */
-interface History {
-  readonly steps: Tensor;
-  readonly changes: Tensor;
-  readonly weights: Tensor;
-}
-
 /** A place, the value and the gradient there. */
 interface Point {
   readonly x: Tensor;
@@ -79,19 +73,19 @@ export function lbfgs(options: LbfgsOptions = {}): Lbfgs {
   checkWhole("lbfgs", "the memory", memory, 1);
   checkWhole("lbfgs", "the number of evaluations", evaluations, 1);
   const next = (evaluate: Evaluate, from: Point, history: History): [Point, History] => {
-    const direction = directionOf(from.gradient, history, memory);
+    const direction = descentDirection(from.gradient, history);
     const to = searched(evaluate, from, direction, evaluations);
-    return [to, remembered(history, from, to)];
+    return [to, remembered(history, to.x.sub(from.x), to.gradient.sub(from.gradient))];
   };
   return {
-    init: (params) => ({ ...emptyHistory(flatParams("lbfgs", params), memory) }),
+    init: (params) => ({ ...emptyHistoryFor(flatParams("lbfgs", params), memory) }),
     step<P>(f: (params: P) => Tensor, params: P, state: OptimizerState): [P, OptimizerState, Tensor] {
       checkFunction("lbfgs", f);
       const flat = flatParams("lbfgs", params);
       const history = historyOf(state, flat, memory);
-      const evaluate = evaluator(f, flat);
-      const [to, after] = next(evaluate, evaluate(joined(flat)), history);
-      return [apart(flat, to.x) as P, { ...after }, to.value];
+      const evaluate = evaluator(f, params);
+      const [to, after] = next(evaluate, evaluate(joined(params).vector), history);
+      return [joined(params).restore(to.x), { ...after }, to.value];
     },
     minimize<P>(f: (params: P) => Tensor, params: P, minimizing: MinimizeOptions = {}): Minimum<P> {
       checkFunction("lbfgs", f);
@@ -100,10 +94,15 @@ export function lbfgs(options: LbfgsOptions = {}): Lbfgs {
       checkWhole("minimize", "the number of steps", steps, 0);
       checkNotNegative("minimize", "tolerance", tolerance);
       const flat = flatParams("lbfgs", params);
-      const evaluate = evaluator(f, flat);
+      const evaluate = evaluator(f, params);
       const slopeAt = (point: Point) => point.gradient.abs().max();
-      const first = evaluate(joined(flat));
-      const start = { point: first, history: emptyHistory(flat, memory), count: countAt(flat), isStuck: falseAt(flat) };
+      const first = evaluate(joined(params).vector);
+      const start = {
+        point: first,
+        history: emptyHistoryFor(flat, memory),
+        count: countAt(flat),
+        isStuck: falseAt(flat),
+      };
       const end = whileLoop(
         ({ point, count, isStuck }) =>
           count.less(steps).logicalAnd(slopeAt(point).greater(tolerance)).logicalAnd(isStuck.logicalNot()),
@@ -116,7 +115,7 @@ export function lbfgs(options: LbfgsOptions = {}): Lbfgs {
         start,
       );
       const { point, count } = end;
-      return { params: apart(flat, point.x) as P, value: point.value, slope: slopeAt(point), steps: count };
+      return { params: joined(params).restore(point.x), value: point.value, slope: slopeAt(point), steps: count };
     },
   };
 }
@@ -129,27 +128,13 @@ const optionsOf = ({ leaves }: FlatParams): { readonly dtype: DType; readonly de
 const countAt = (flat: FlatParams): Tensor => zeros([], { ...optionsOf(flat), dtype: "i32" }) as Tensor;
 const falseAt = (flat: FlatParams): Tensor => full([], false, { ...optionsOf(flat), dtype: "bool" }) as Tensor;
 
-/** All parameters in one vector. */
-function joined(flat: FlatParams): Tensor {
-  const { dtype } = optionsOf(flat);
-  return concat(flat.leaves.map((leaf) => leaf.reshape([leaf.size]).cast(dtype))) as Tensor;
-}
+const joined = <P>(params: P): Ravelled<P> => ravel("lbfgs, the parameters", params);
 
-/** A vector as parameters. */
-function apart(flat: FlatParams, x: Tensor): unknown {
-  let at = 0;
-  const leaves = flat.leaves.map((leaf) => {
-    const part = x.at(`${at}:${at + leaf.size}`).reshape(leaf.shape);
-    at += leaf.size;
-    return part.dtype === leaf.dtype ? part : part.cast(leaf.dtype);
-  });
-  return unflatten(flat.structure, leaves);
-}
-
-function evaluator<P>(f: (params: P) => Tensor, flat: FlatParams): Evaluate {
-  const { dtype } = optionsOf(flat);
+function evaluator<P>(f: (params: P) => Tensor, params: P): Evaluate {
+  const { vector, restore } = joined(params);
+  const { dtype } = vector;
   const whole = (x: Tensor) => {
-    const value = f(apart(flat, x) as P);
+    const value = f(restore(x));
     if (isTensor(value) && value.size === 1) return value.reshape([]).cast(dtype) as Tensor;
     const found = isTensor(value) ? `a tensor of shape ${formatShape(value.shape)}` : `${typeof value}`;
     throw new ShapeError(`lbfgs: the function gives one number in a tensor, not ${found}.`);
@@ -160,11 +145,12 @@ function evaluator<P>(f: (params: P) => Tensor, flat: FlatParams): Evaluate {
   };
 }
 
-function emptyHistory(flat: FlatParams, memory: number): History {
-  const size = flat.leaves.reduce((sum, leaf) => sum + leaf.size, 0);
-  const empty = (shape: number[]) => zeros(shape, optionsOf(flat)) as Tensor;
-  return { steps: empty([memory, size]), changes: empty([memory, size]), weights: empty([memory]) };
-}
+const emptyHistoryFor = (flat: FlatParams, memory: number): History =>
+  emptyHistory(
+    memory,
+    flat.leaves.reduce((sum, leaf) => sum + leaf.size, 0),
+    optionsOf(flat),
+  );
 
 function historyOf(state: OptimizerState, flat: FlatParams, memory: number): History {
   const part = (name: string) => partOf("lbfgs", state, name) as Tensor;
@@ -174,29 +160,6 @@ function historyOf(state: OptimizerState, flat: FlatParams, memory: number): His
   throw new ShapeError(
     `lbfgs: the history of the state is ${formatShape(history.steps.shape)}, these parameters need ${formatShape(wanted)}.`,
   );
-}
-
-/** The descent direction by the two loops of the method. */
-function directionOf(gradient: Tensor, { steps, changes, weights }: History, memory: number): Tensor {
-  let q = gradient;
-  const shares: Tensor[] = [];
-  for (let i = memory - 1; i >= 0; i--) {
-    const share = steps.at(i).mul(q).sum().mul(weights.at(i));
-    shares[i] = share;
-    q = q.sub(changes.at(i).mul(share));
-  }
-  const newest = memory - 1;
-  // step · change / change · change of the newest pair; without one, a step that is at most 1 long.
-  const squares = changes.at(newest).square().sum();
-  const weight = weights.at(newest);
-  const isKnown = weight.greater(0);
-  const known = where(isKnown, weight.mul(squares), 1).reciprocal();
-  q = q.mul(where(isKnown, known, gradient.square().sum().rsqrt().minimum(1)));
-  for (let i = 0; i < memory; i++) {
-    const share = changes.at(i).mul(q).sum().mul(weights.at(i));
-    q = q.add(steps.at(i).mul((shares[i] as Tensor).sub(share)));
-  }
-  return q.neg();
 }
 
 /**
@@ -244,20 +207,5 @@ function searched(evaluate: Evaluate, from: Point, direction: Tensor, evaluation
     x: chosen(end.point.x, from.x),
     value: chosen(end.point.value, from.value),
     gradient: chosen(end.point.gradient, from.gradient),
-  };
-}
-
-/** The history with one more pair. A pair without positive curvature has no weight; a step of zero forgets everything. */
-function remembered({ steps, changes, weights }: History, from: Point, to: Point): History {
-  const [step, change] = [to.x.sub(from.x), to.gradient.sub(from.gradient)];
-  const product = step.mul(change).sum();
-  const isGood = product.greater(0);
-  const weight = where(isGood, where(isGood, product, 1).reciprocal(), 0) as Tensor;
-  const pushed = (before: Tensor, now: Tensor) => concat([before.at("1:"), now.reshape([1, ...now.shape])]) as Tensor;
-  const isStuck = step.equal(0).all();
-  return {
-    steps: pushed(steps, step),
-    changes: pushed(changes, change),
-    weights: where(isStuck, 0, pushed(weights, weight)) as Tensor,
   };
 }

@@ -1,7 +1,9 @@
 /** A consumer's program: every function and class of `pumice/learn`. */
 import * as learn from "pumice/learn";
 import { clusterCalls } from "./learn-cluster.js";
+import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
+import { learnLinearCalls } from "./learn-linear.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { learnTableCalls } from "./learn-tables.js";
@@ -23,8 +25,10 @@ export const learnCalls: Calls = {
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
+  ...decompositionCalls,
   ...discriminantCalls,
   ...treeCalls,
+  ...learnLinearCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
   groupKFold: () => learn.groupKFold(2).split({ samples: 4, groups: [1, 1, 2, 2] }),

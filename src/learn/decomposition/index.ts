@@ -1,0 +1,11 @@
+/** Decompositions: samples along fewer directions. */
+export {
+  type IncrementalPcaLearned,
+  type IncrementalPcaModel,
+  type IncrementalPcaOptions,
+  incrementalPca,
+} from "./incremental-pca.js";
+export { type PcaLearned, type PcaOptions, pca } from "./pca.js";
+export { type PlsSvdLearned, type PlsSvdOptions, plsSvd } from "./pls-svd.js";
+export type { SpectrumOptions, SvdSolver } from "./spectrum.js";
+export { type TruncatedSvdLearned, type TruncatedSvdOptions, truncatedSvd } from "./truncated-svd.js";
