@@ -13,3 +13,4 @@ export * as optimize from "./optimize/index.js";
 export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
 export * from "./tables/index.js";
+export * from "./trees/index.js";

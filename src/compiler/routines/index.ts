@@ -23,6 +23,9 @@ import { scatterRoutine } from "./scatter.js";
 import { argsortAtRoutine } from "./select.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
 import { sortRowsRoutine } from "./sort-rows.js";
+import { bestSplitsRoutine } from "./trees/best-splits.js";
+import { histogramRoutine } from "./trees/histogram.js";
+import { routeRowsRoutine, treeLeavesRoutine } from "./trees/walk.js";
 
 export const routines: Readonly<Record<string, Routine>> = {
   cholesky: choleskyRoutine,
@@ -49,4 +52,8 @@ export const routines: Readonly<Record<string, Routine>> = {
   triangularVectors: triangularVectorsRoutine,
   steppedQr: steppedQrRoutine,
   tridiagonal: tridiagonalRoutine,
+  bestSplits: bestSplitsRoutine,
+  nodeHistogram: histogramRoutine,
+  routeRows: routeRowsRoutine,
+  treeLeaves: treeLeavesRoutine,
 };

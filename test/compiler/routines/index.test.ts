@@ -28,6 +28,7 @@ import { luNodes } from "../../../src/graph/primitives/linalg/lu.js";
 import { cholesky, solveLower } from "../../../src/graph/primitives/linalg/triangular.js";
 import { argsort, argsortAt, searchSorted } from "../../../src/graph/primitives/order.js";
 import { scatter } from "../../../src/graph/primitives/scatter.js";
+import { bestSplits, nodeHistogram, routeRows, treeLeaves } from "../../../src/graph/primitives/trees.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { fft, linalg, Tensor } from "../../../src/index.js";
 import { disassemble } from "../../../src/spirv/index.js";
@@ -66,6 +67,41 @@ const nodes: Record<string, Node> = {
     [leaf([2, 5, 5], "f32"), leaf([2, 5, 3], "f32"), leaf([2, 5], "i32")],
   ),
   "a triangular system": apply(solveLower, [leaf([2, 9, 9], "f64"), leaf([2, 9, 3], "f64")], { isUnit: false }),
+  "histograms of gradients": apply(
+    nodeHistogram,
+    [
+      leaf([2, 5000], "u32"),
+      leaf([5000], "i32"),
+      leaf([8], "i32"),
+      leaf([2], "f32"),
+      leaf([5000], "f32"),
+      leaf([5000], "f32"),
+    ],
+    { slots: 4, dtype: "f64", hasHessians: true, isPrecise: true },
+  ),
+  "the best splits": apply(
+    bestSplits,
+    [
+      leaf([2, 4, 256, 3], "f64"),
+      leaf([2, 6], "f64"),
+      leaf([4, 4], "i32"),
+      leaf([2, 4, 256], "i32"),
+      leaf([2, 4], "i32"),
+    ],
+    { minSamplesLeaf: 20, minHessian: 0.001, l2: 0 },
+  ),
+  "rows to children": apply(routeRows, [
+    leaf([2, 50], "u32"),
+    ...[leaf([50], "i32"), leaf([8], "i32"), leaf([4, 2], "i32"), leaf([4, 256], "u8")],
+  ]),
+  "leaves of trees": apply(
+    treeLeaves,
+    [
+      ...[leaf([50, 4], "f32"), leaf([3, 7], "i32"), leaf([3, 7], "f32"), leaf([3, 7], "i32"), leaf([3, 7], "i32")],
+      ...[leaf([3, 7], "i32"), leaf([3, 7, 8], "u32")],
+    ],
+    { depth: 3 },
+  ),
   "a search": apply(searchSorted, [leaf([30], "u32"), leaf([4, 5], "u32")], { side: "left" }),
 };
 /** Queries, keys and values of two heads, as the routines of attention take them. */

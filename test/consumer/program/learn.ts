@@ -7,6 +7,7 @@ import { learnLinearCalls } from "./learn-linear.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { learnTableCalls } from "./learn-tables.js";
+import { treeCalls } from "./learn-trees.js";
 import type { Calls } from "./methods.js";
 
 const samples = [
@@ -26,6 +27,7 @@ export const learnCalls: Calls = {
   ...bayesClassifierCalls,
   ...decompositionCalls,
   ...discriminantCalls,
+  ...treeCalls,
   ...learnLinearCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),

@@ -1,0 +1,104 @@
+/**
+ * What growing and walking decision trees takes besides tensor operations: histograms of gradients by node, feature and bin, the
+ * search of the best split in them, the rows' way to their next node, and the leaf that a sample ends in. Kernels are in
+ * compiler/routines/trees; src/tensor/trees.ts has them as functions.
+ */
+import { ShapeError } from "../../core/errors.js";
+import type { BatchedInput, RoutinePrimitive } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
+import { takeAlongAxis } from "./movement.js";
+
+/** Bins of a feature: codes are bytes. The last one holds missing values. */
+export const BINS = 256;
+
+/**
+ * Inputs: codes u32 [words, rows] (four features to a word), the node of each row i32 [rows], the slot of each node i32 [nodes] (-1:
+ * none), the largest absolute gradient and hessian f32 [2], gradients f32 [rows], and hessians f32 [rows] where they differ from 1.
+ * Params: slots, dtype, hasHessians, isPrecise.
+ * Result [slots, 4·words, 256, channels]: sums of gradients, of hessians where there are any, and counts.
+ */
+export const nodeHistogram: RoutinePrimitive = {
+  name: "nodeHistogram",
+  kind: "routine",
+  infer: ([codes, nodeOfRow, , , gradients], { slots, dtype, hasHessians }) => {
+    const [words, rows] = codes.shape;
+    if (codes.dtype !== "u32" || nodeOfRow.shape[0] !== rows || gradients.shape[0] !== rows) {
+      throw new ShapeError(`nodeHistogram: codes of [${codes.shape}] for gradients of [${gradients.shape}].`);
+    }
+    return { shape: [slots as number, 4 * words, BINS, hasHessians ? 3 : 2], dtype: dtype as "f64" | "f32" };
+  },
+};
+
+/** Numbers of a node that the search of its split needs: sums of gradients and hessians, count, value, lower and upper bound. */
+export const NODE_FACTS = 6;
+/** Facts of a feature: bins without that of missing values, has missing values, monotone (-1, 0, 1), is categorical. */
+export const FEATURE_FACTS = 4;
+/** Numbers of a split: gain, feature, position, direction (1: from the right), and gradients, hessians and count on the left. */
+export const SPLIT_FACTS = 7;
+
+/**
+ * The best split of each node. Inputs: histograms [slots, features, 256, channels], facts of nodes [slots, NODE_FACTS], of features
+ * i32 [features, FEATURE_FACTS]; and where features are categorical, the order of their bins i32 [slots, features, 256] and how many
+ * of them count i32 [slots, features]. Params: minSamplesLeaf, minHessian, l2. Result [slots, SPLIT_FACTS].
+ */
+export const bestSplits: RoutinePrimitive = {
+  name: "bestSplits",
+  kind: "routine",
+  infer: ([histograms]) => ({ shape: [histograms.shape[0], SPLIT_FACTS], dtype: histograms.dtype }),
+};
+
+/**
+ * The next node of each row. Inputs: codes u32 [words, rows], nodes i32 [rows], the split of each node i32 [nodes] (-1: none), the
+ * feature and the first child of each split i32 [splits, 2], and by split and code whether rows go left, u8 [splits, 256].
+ */
+export const routeRows: RoutinePrimitive = {
+  name: "routeRows",
+  kind: "routine",
+  infer: ([, nodeOfRow]) => ({ shape: nodeOfRow.shape, dtype: "i32" }),
+};
+
+/**
+ * The leaf of every tree that each sample ends in, i32 [samples, trees]. Inputs: samples [samples, features]; of each node of each tree
+ * [trees, nodes] feature, threshold (of the samples' dtype), children on the left and on the right (-1: a leaf), whether missing values
+ * go left; and where features are categorical, the categories that go left as bits u32 [trees, nodes, 8] (all 0: a threshold counts).
+ * Params: depth, the longest way.
+ */
+export const treeLeaves: RoutinePrimitive = {
+  name: "treeLeaves",
+  kind: "routine",
+  infer: ([x, feature, threshold]) => {
+    if (x.dtype !== threshold.dtype)
+      throw new ShapeError(`treeLeaves: samples of ${x.dtype}, thresholds of ${threshold.dtype}.`);
+    return { shape: [x.shape[0], feature.shape[0]], dtype: "i32" };
+  },
+  batch: (g, { params }, inputs, size) => batchLeaves(g, params, inputs, size),
+};
+
+/** Samples of a batch are more samples; trees of a batch are more trees, of which a member looks at its own. */
+function batchLeaves(
+  g: GraphOps,
+  params: Readonly<Record<string, unknown>>,
+  [x, ...trees]: readonly BatchedInput[],
+  size: number,
+) {
+  const isOneForest = trees.every(({ isBatched }) => !isBatched);
+  const [rows, features] = x.node.shape.slice(-2);
+  const samples = x.isBatched ? g.reshape(x.node, [size * rows, features]) : x.node;
+  const forest = trees.map(({ node, isBatched }) => {
+    if (isOneForest) return node;
+    const whole = isBatched ? node : g.broadcast(node, [size, ...node.shape]);
+    return g.reshape(whole, [size * (whole.shape[1] as number), ...whole.shape.slice(2)]);
+  });
+  const found = g.move(treeLeaves, [samples, ...forest], params);
+  const count = forest[0].shape[0];
+  if (isOneForest) return g.reshape(found, [size, rows, count]);
+  const own = count / size;
+  if (!x.isBatched) return g.permute(g.reshape(found, [rows, size, own]), [1, 0, 2]);
+  const member = g.reshape(g.counting([size], 0, found), [size, 1, 1, 1]);
+  const places = g.broadcast(member, [size, rows, 1, own]);
+  return g.reshape(g.move(takeAlongAxis, [g.reshape(found, [size, rows, size, own]), places], { axis: 2 }), [
+    size,
+    rows,
+    own,
+  ]);
+}

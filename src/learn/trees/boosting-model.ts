@@ -1,0 +1,37 @@
+/** Raw predictions of boosted models: the baseline and what all trees add. Estimators of boosting call it. */
+import { type Tensor, tensor, where } from "../../tensor/index.js";
+import type { BoostingLearned } from "./boosting.js";
+import { predictionsOf } from "./grown-tree.js";
+
+/** The sum of the baseline and of all trees' values, [samples, outputs]. */
+export function rawPrediction({ baseline, trees, categories }: BoostingLearned, x: Tensor): Tensor {
+  const outputs = baseline.size;
+  const samples = x.shape[0] as number;
+  const known = categories ? withoutUnknown(x.cast(baseline.dtype) as Tensor, categories) : x;
+  const each = predictionsOf(trees, known).reshape([samples, -1, outputs]);
+  return each.sum({ axis: 1 }).add(baseline) as Tensor;
+}
+
+/** Categories that the fit did not know are missing values. */
+function withoutUnknown(x: Tensor, categories: Tensor): Tensor {
+  const features = categories.shape[0] as number;
+  const { device } = x;
+  const code = where(x.isNaN(), 0, x).maximum(0).minimum(255).cast("i32");
+  const first = tensor(
+    Int32Array.from({ length: features }, (_, f) => 8 * f),
+    { device },
+  );
+  const word = categories.flatten().take(code.floorDivide(32).cast("i32").add(first));
+  const bit = word.floorDivide(
+    tensor(
+      Uint32Array.from({ length: 32 }, (_, i) => 2 ** i),
+      { device },
+    ).take(code.remainder(32).cast("i32")),
+  );
+  const isKnown = bit
+    .remainder(2)
+    .equal(1)
+    .logicalAnd(x.equal(code.cast(x.dtype)));
+  const isCategorical = categories.notEqual(0).any({ axis: 1 }).expandDims(0);
+  return where(isCategorical.logicalAnd(isKnown.logicalNot()), Number.NaN, x) as Tensor;
+}

@@ -1,0 +1,54 @@
+/** Histograms of gradients against sums in plain JavaScript, and the same bits in every run. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Tensor, tensor } from "../../../../src/index.js";
+import { histogramByNode } from "../../../../src/tensor/index.js";
+import { describeOnTensorDevices, numbersOf } from "../../../support/tensors.js";
+import { histogramOracle, packedCodes } from "../../../support/tree-oracle.js";
+
+let state = 7;
+const random = (): number => {
+  state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+  return (state >>> 8) / 2 ** 24;
+};
+
+describeOnTensorDevices("histograms by node", () => {
+  for (const { rows, features, slots, hasHessians } of [
+    { rows: 1, features: 1, slots: 1, hasHessians: false },
+    { rows: 700, features: 5, slots: 3, hasHessians: true },
+    { rows: 9000, features: 2, slots: 1, hasHessians: false },
+    { rows: 300, features: 9, slots: 16, hasHessians: true },
+  ]) {
+    test(`${rows} rows of ${features} features in ${slots} slots are summed bin by bin`, () => {
+      const list = (make: () => number) => Array.from({ length: rows }, make);
+      const codes = Array.from({ length: features }, () => list(() => Math.floor(random() * 256)));
+      const nodes = list(() => Math.floor(random() * (slots + 1)));
+      const gradients = list(() => Math.fround(random() - 0.5));
+      const hessians = hasHessians ? list(() => Math.fround(random())) : null;
+      // Node 0 has no slot; the others have them in reverse.
+      const slotOf = [-1, ...Array.from({ length: slots }, (_, s) => slots - 1 - s)];
+      const want = histogramOracle({ codes, slots: nodes.map((n) => slotOf[n]!), gradients, hessians }, slots);
+      const words = Math.ceil(features / 4);
+      const found = (isPrecise: boolean): Tensor =>
+        histogramByNode(
+          tensor(packedCodes(codes), { shape: [words, rows] }),
+          tensor(nodes, { dtype: "i32" }),
+          tensor(slotOf, { dtype: "i32" }),
+          {
+            gradients: tensor(gradients),
+            hessians: hessians && tensor(hessians),
+            largest: tensor([Math.max(...gradients.map(Math.abs)), Math.max(...(hessians ?? gradients).map(Math.abs))]),
+          },
+          slots,
+          isPrecise,
+        );
+      const precise = numbersOf(found(true));
+      assert.deepEqual(found(true).shape, [slots, 4 * words, 256, hasHessians ? 3 : 2]);
+      const worst = (got: readonly number[]) => got.reduce((most, v, i) => Math.max(most, Math.abs(v - want[i]!)), 0);
+      assert.ok(worst(precise) < 1e-8, `off by ${worst(precise)}`);
+      const coarse = numbersOf(found(false));
+      assert.ok(worst(coarse) < 1e-4, `off by ${worst(coarse)}`);
+      assert.deepEqual(numbersOf(found(false)), coarse);
+    });
+  }
+});

@@ -1,0 +1,25 @@
+/** The primitives of trees: shapes of their results, and misuse. Their values are tested with their kernels, compiler/routines/trees. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makePlaceholder } from "../../../src/graph/function.js";
+import { bestSplits, nodeHistogram, routeRows, SPLIT_FACTS, treeLeaves } from "../../../src/graph/primitives/trees.js";
+import { backendFor } from "../../../src/tensor/index.js";
+
+const leaf = (shape: number[], dtype: "u32" | "i32" | "f32" | "f64") =>
+  makePlaceholder({ shape, dtype, device: backendFor("cpu") });
+
+test("histograms have a bin for every code of every feature, and channels for what is summed", () => {
+  const inputs = [leaf([2, 10], "u32"), leaf([10], "i32"), leaf([4], "i32"), leaf([2], "f32"), leaf([10], "f32")];
+  const params = { slots: 3, dtype: "f64", hasHessians: false };
+  assert.deepEqual(nodeHistogram.infer(inputs, params), { shape: [3, 8, 256, 2], dtype: "f64" });
+  assert.deepEqual(nodeHistogram.infer(inputs, { ...params, hasHessians: true }).shape, [3, 8, 256, 3]);
+  assert.throws(() => nodeHistogram.infer([leaf([2, 9], "u32"), ...inputs.slice(1)], params), /codes of \[2,9\]/);
+});
+
+test("splits are one row to a slot, rows keep their number, leaves are by sample and tree", () => {
+  assert.deepEqual(bestSplits.infer([leaf([3, 8, 256, 2], "f64")], {}).shape, [3, SPLIT_FACTS]);
+  assert.deepEqual(routeRows.infer([leaf([2, 10], "u32"), leaf([10], "i32")], {}), { shape: [10], dtype: "i32" });
+  const trees = [leaf([5, 7], "i32"), leaf([5, 7], "f32")];
+  assert.deepEqual(treeLeaves.infer([leaf([10, 2], "f32"), ...trees], {}).shape, [10, 5]);
+  assert.throws(() => treeLeaves.infer([leaf([10, 2], "f64"), ...trees], {}), /samples of f64, thresholds of f32/);
+});
