@@ -11,4 +11,5 @@ const samples = [
 
 export const clusterCalls: Calls = {
   dbscan: async () => (await learn.dbscan({ eps: 2, minSamples: 2 }).fit(samples)).learned.labels,
+  kMeans: async () => (await learn.kMeans({ nClusters: 2 }).fit(samples)).predict(samples),
 };

@@ -1,5 +1,8 @@
 /** The checks that every estimator must pass, on those of this family. */
-import { dbscan } from "../../../src/learn/index.js";
+import { dbscan, kMeans } from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
-sweepEstimators([{ make: () => dbscan({ eps: 1, minSamples: 2 }), targets: "none", method: "labels" }]);
+sweepEstimators([
+  { make: () => dbscan({ eps: 1, minSamples: 2 }), targets: "none", method: "labels" },
+  { make: () => kMeans({ nClusters: 2 }), targets: "none", method: "transform" },
+]);
