@@ -16,14 +16,14 @@ import type { Features, Samples } from "../core/samples.js";
 import type { Label } from "../core/targets.js";
 
 /** A fitted step that changes samples. */
-export interface FittedTransformer {
+interface FittedTransformer {
   readonly kind: string;
   transform(samples: Samples): Tensor;
   featureNames?(): readonly string[];
 }
 
 /** Names of the columns that a step gave. */
-export const namesOf = (model: FittedTransformer, x: Tensor): readonly string[] =>
+const namesOf = (model: FittedTransformer, x: Tensor): readonly string[] =>
   model.featureNames?.() ?? numberedNames(model.kind, x.shape[1] as number);
 
 /** Any estimator. */
