@@ -1,3 +1,7 @@
 /** Clusters: samples put into groups. */
+export { type AgglomerativeLearned, type AgglomerativeOptions, agglomerativeClustering } from "./agglomerative.js";
 export { type DbscanLearned, type DbscanOptions, dbscan } from "./dbscan.js";
+export type { DistanceOptions } from "./distances.js";
 export { type KMeansLearned, type KMeansOptions, kMeans } from "./k-means.js";
+export type { LinkageMethod } from "./linkage.js";
+export { type CutOptions, copheneticDistances, cutTree } from "./merge-tree.js";

@@ -47,14 +47,24 @@ describeOnTensorDevices("k-means", (device) => {
         assert.deepEqual(numbersOf(model.learned.labels), labels);
         assert.equal(await iterations.item(), each.iterations);
         if (!each.weights) assert.deepEqual(numbersOf(model.predict(x)), labels);
-        await closeTo(model.transform(x.at(":5") as Tensor), each.distances, dtype === "f64" ? 1e-8 : 1e-4, "distances");
+        await closeTo(
+          model.transform(x.at(":5") as Tensor),
+          each.distances,
+          dtype === "f64" ? 1e-8 : 1e-4,
+          "distances",
+        );
         await closeTo(model.score(x), each.score, dtype === "f64" ? 1e-12 : 1e-4, "score");
       });
     }
   }
 
   test("duplicates: clusters beyond the distinct samples wait at others", async () => {
-    const x = [[1, 1], [1, 1], [1, 1], [2, 2]];
+    const x = [
+      [1, 1],
+      [1, 1],
+      [1, 1],
+      [2, 2],
+    ];
     const model = await kMeans({ nClusters: 3 }).fit(x);
     assert.equal(await model.learned.inertia.item(), 0);
     assert.equal(new Set(numbersOf(model.learned.labels)).size, 2);
@@ -66,7 +76,10 @@ for (const init of ["k-means++", "random"] as const) {
   test(`${init}: the best of several starts is as good as scikit-learn's best of twenty`, async () => {
     for (const each of cases.filter(({ set }) => set !== "digits")) {
       const estimator = kMeans({ nClusters: each.init.length, init, nInit: 10, seed: 3 });
-      const { learned } = await estimator.fit(of(sets[each.set], "f64"), undefined, { ...fitOptions(each), device: "cpu" });
+      const { learned } = await estimator.fit(of(sets[each.set], "f64"), undefined, {
+        ...fitOptions(each),
+        device: "cpu",
+      });
       const inertia = Number(await learned.inertia.item());
       assert.ok(inertia <= each.best * 1.01, `${each.set}: ${inertia} and ${each.best}`);
     }
@@ -75,11 +88,24 @@ for (const init of ["k-means++", "random"] as const) {
 
 test("spread starts are drawn by squared distance: of far blobs, each gets a centre", async () => {
   const blobs = random.normal(random.key(0, { device: "cpu" }), [6, 50, 2]);
-  const places = tensor([[0, 0], [90, 0], [0, 90], [90, 90], [-90, 0], [0, -90]], { device: "cpu" });
+  const places = tensor(
+    [
+      [0, 0],
+      [90, 0],
+      [0, 90],
+      [90, 90],
+      [-90, 0],
+      [0, -90],
+    ],
+    { device: "cpu" },
+  );
   const x = blobs.add(places.expandDims(1)).reshape(300, 2) as Tensor;
   const one = (seed: Tensor) => kMeans({ nClusters: 6, maxIter: 1, seed }).fitTensors(x).learned.inertia;
   const inertias = numbersOf(vmap(one)(random.split(random.key(1, { device: "cpu" }), [20])));
-  assert.ok(inertias.every((inertia) => inertia < 800), String(inertias));
+  assert.ok(
+    inertias.every((inertia) => inertia < 800),
+    String(inertias),
+  );
 });
 
 test("samples of weight zero are no first centres, and weights stand for repeated samples", async () => {
@@ -87,7 +113,10 @@ test("samples of weight zero are no first centres, and weights stand for repeate
   for (const init of ["k-means++", "random"] as const) {
     const estimator = kMeans({ nClusters: 2, init, nInit: 4 });
     const model = await estimator.fit(x, undefined, { weights: [3, 1, 1, 3, 0], dtype: "f64" });
-    assert.deepEqual(numbersOf(model.learned.centers).sort((a, b) => a - b), [0.25, 10.75]);
+    assert.deepEqual(
+      numbersOf(model.learned.centers).sort((a, b) => a - b),
+      [0.25, 10.75],
+    );
     assert.equal(await model.learned.inertia.item(), 1.5);
   }
 });
@@ -115,7 +144,10 @@ test("wrong options are refused by name", async () => {
   assert.throws(() => kMeans({ nClusters: 2, init: [[1]] }), /init is 1 rows; it is 2 rows/);
   assert.throws(() => kMeans({ nClusters: 1, init: [[Number.NaN]] }), /init holds a number that is not finite/);
   assert.throws(() => kMeans({ seed: 0.5 }), /seed is 0.5; it is a whole number, or a key/);
-  await assert.rejects(kMeans({ nClusters: 3 }).fit([[1], [2]]), /nClusters is 3; it is a whole number from 1 to 2 here/);
+  await assert.rejects(
+    kMeans({ nClusters: 3 }).fit([[1], [2]]),
+    /nClusters is 3; it is a whole number from 1 to 2 here/,
+  );
   await assert.rejects(
     kMeans({ nClusters: 1, init: [[1, 2]] }).fit([[1], [2]]),
     /init has the shape \[1, 2\], and the samples have 1 features/,
