@@ -5,21 +5,24 @@ import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import type { Key } from "../../random/index.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
-import { checkWholeSetting } from "../core/settings.js";
-import { checkStopping, type Stopping } from "../linear/settings.js";
+import { checkAmount, checkWholeSetting } from "../core/settings.js";
 import { randomCenters, type Seed, spreadCenters } from "./seeding.js";
 
 /** A matrix as people have it. */
-export type Rows = Tensor | readonly (readonly number[])[];
+type Rows = Tensor | readonly (readonly number[])[];
 
 /** Options of every k-means. */
-export interface CentersOptions extends Stopping {
+export interface CentersOptions {
   /** The number of clusters: 8 unless told. */
   readonly nClusters?: number;
   /** First centres: spread over the samples ("k-means++", unless told), drawn ("random"), or these rows. */
   readonly init?: "k-means++" | "random" | Rows;
   /** Decides the random numbers: 0 unless told. A key (`random.key`), too, so that `vmap` can go over keys. */
   readonly seed?: Seed;
+  /** The move of the centres at which the fit ends. */
+  readonly tol?: number;
+  /** Rounds at most. */
+  readonly maxIter?: number;
 }
 
 export const CENTERS: OptionKinds<CentersOptions> = {
@@ -31,22 +34,23 @@ export const CENTERS: OptionKinds<CentersOptions> = {
 };
 
 export function checkCenters(kind: string, options: CentersOptions): void {
-  const { nClusters = 8, init, seed = 0 } = options;
+  const { nClusters = 8, init, seed = 0, tol = 0, maxIter = 1 } = options;
   checkWhole(kind, "nClusters", nClusters, 1);
-  checkStopping(kind, options);
+  checkAmount(kind, "tol", tol);
+  checkWhole(kind, "maxIter", maxIter, 1);
   checkSeed(kind, seed);
   if (typeof init !== "object") checkChoice(kind, "init", init, ["k-means++", "random"]);
   else checkRows(kind, "init", init, nClusters);
 }
 
 /** Throws unless a seed is a whole number or a key. */
-export function checkSeed(kind: string, seed: unknown): void {
+function checkSeed(kind: string, seed: unknown): void {
   if (isTensor(seed) ? seed.dtype === "u32" : Number.isSafeInteger(seed)) return;
   throw new ArgumentError(`${kind}: seed is ${shown(seed)}; it is a whole number, or a key as random.key gives.`);
 }
 
 /** Throws unless there are as many rows as asked for, and rows that are no tensor hold finite numbers. */
-export function checkRows(kind: string, name: string, rows: Rows, count: number): void {
+function checkRows(kind: string, name: string, rows: Rows, count: number): void {
   const found = isTensor(rows) ? (rows.rank === 2 ? rows.shape[0] : -1) : Array.isArray(rows) ? rows.length : -1;
   if (found !== count) {
     const what = isTensor(rows) ? `of the shape ${formatShape(rows.shape)}` : found < 0 ? shown(rows) : `${found} rows`;
@@ -57,7 +61,7 @@ export function checkRows(kind: string, name: string, rows: Rows, count: number)
 }
 
 /** Rows as a matrix with the columns of the samples. */
-export function rowsBeside(operation: string, name: string, rows: Rows, x: Tensor): Tensor {
+function rowsBeside(operation: string, name: string, rows: Rows, x: Tensor): Tensor {
   const { device, dtype } = x;
   const matrix = (isTensor(rows) ? rows.cast(dtype) : tensor(rows as number[][], { device, dtype })) as Tensor;
   const features = x.shape[1] as number;

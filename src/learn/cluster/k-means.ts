@@ -4,13 +4,12 @@
  */
 import { checkWhole } from "../../core/arguments.js";
 import { type Key, split } from "../../random/index.js";
-import { type Tensor, where } from "../../tensor/index.js";
+import { full, type Tensor, where } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
 import { map } from "../../transforms/tree.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { clusterer, samplesFor } from "../core/sorts.js";
-import { scalarBeside } from "../linear/settings.js";
 import { inertiaOf, nearestOfFar } from "./centers.js";
 import {
   CENTERS,
@@ -48,7 +47,7 @@ export interface KMeansLearned {
 type CentersModel = Fitted<{ readonly centers: Tensor }, object>;
 
 /** Methods of every model that has centres. */
-export const centersMethods = {
+const centersMethods = {
   /** The cluster of each sample, [samples], i32. */
   predict(model: CentersModel, samples: Samples): Tensor {
     return nearestOfFar(samplesFor(model, "predict", samples), model.learned.centers);
@@ -79,12 +78,14 @@ function bestOf(starts: number, from: Key, run: (key: Key) => Clustering): Clust
 }
 
 /** Clusters of one start or the best of several, of samples as they are. */
-export function kMeansOf(operation: string, x: Tensor, weights: Tensor | null, options: KMeansOptions): Clustering {
+function kMeansOf(operation: string, x: Tensor, weights: Tensor | null, options: KMeansOptions): Clustering {
   const { nInit = "auto", tol = 1e-4, maxIter = 300, seed = 0, init } = options;
   clustersFor(operation, options, x);
   const offset = x.mean({ axis: 0 }) as Tensor;
   const data = { x: x.sub(offset) as Tensor, weights, offset };
-  const tolerance = (tol === 0 ? scalarBeside(0, x) : x.variance({ axis: 0 }).mean().mul(tol)) as Tensor;
+  const tolerance = (
+    tol === 0 ? full([], 0, { device: x.device, dtype: x.dtype }) : x.variance({ axis: 0 }).mean().mul(tol)
+  ) as Tensor;
   const starts = drawnCenters(options) === null ? 1 : nInit === "auto" ? (init === "random" ? 10 : 1) : nInit;
   const found = bestOf(starts, keyOf(seed, x), (key) =>
     lloyd(data.x, weights, firstCenters(operation, options, key, data), { tolerance, maxIter }),

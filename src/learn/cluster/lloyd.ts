@@ -18,7 +18,7 @@ export interface Clustering {
 }
 
 /** When rounds end: `tolerance` is the sum of the centres' squared moves. */
-export interface RoundLimits {
+interface RoundLimits {
   readonly tolerance: Tensor;
   readonly maxIter: number;
 }
