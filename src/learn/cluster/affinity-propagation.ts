@@ -183,11 +183,7 @@ async function prepared(
 }
 
 /** Clusters around samples that stand for others. How many there are comes of the samples and the preference. */
-export const affinityPropagation = clusterer<
-  AffinityPropagationLearned,
-  AffinityPropagationOptions,
-  typeof methods
->({
+export const affinityPropagation = clusterer<AffinityPropagationLearned, AffinityPropagationOptions, typeof methods>({
   kind: "affinityPropagation",
   options: {
     damping: "number",
@@ -218,7 +214,12 @@ export const affinityPropagation = clusterer<
     if (alike) {
       const each = Int32Array.from({ length: count }, (_, i) => i);
       const [exemplars, labels] = alike === "none" ? [each, each] : [Int32Array.of(0), new Int32Array(count)];
-      return learned(exemplars, labels, full([], 0, { device, dtype: "i32" }) as Tensor, full([], true, { device }) as Tensor);
+      return learned(
+        exemplars,
+        labels,
+        full([], 0, { device, dtype: "i32" }) as Tensor,
+        full([], true, { device }) as Tensor,
+      );
     }
     const { isExemplar, iterations, converged } = propagated(similarities, options);
     const flags = (await isExemplar.cast("i32").data()) as Int32Array;

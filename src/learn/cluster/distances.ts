@@ -52,10 +52,13 @@ export function checkSquareShape(operation: string, what: string, { shape }: Ten
 async function checkPrecomputed(operation: string, x: Tensor): Promise<void> {
   checkSquareShape(operation, "distances", x);
   const least = Number(await x.min().item());
-  if (least < 0) throw new ArgumentError(`${operation}: one of the precomputed distances is ${least}; they are 0 or more.`);
+  if (least < 0)
+    throw new ArgumentError(`${operation}: one of the precomputed distances is ${least}; they are 0 or more.`);
   const [apart, largest] = [Number(await x.sub(x.T).abs().max().item()), Number(await x.max().item())];
   if (apart <= 1e-5 * largest) return;
-  throw new ArgumentError(`${operation}: precomputed distances are the same both ways, and some here differ by ${apart}.`);
+  throw new ArgumentError(
+    `${operation}: precomputed distances are the same both ways, and some here differ by ${apart}.`,
+  );
 }
 
 /** Distances between samples, as options measure them. */

@@ -16,9 +16,9 @@ SETS["wine"] = np.round((wine - wine.mean(0)) / wine.std(0) * 256) / 256
 
 def spectral(name, clusters, **options):
     model = SpectralClustering(clusters, affinity=options.get("affinity", "rbf"), gamma=options.get("gamma", 1.0),
-                               n_neighbors=options.get("neighbors", 10), assign_labels=options.get("assign", "cluster_qr"),
+                               n_neighbors=options.get("neighbors", 10), assign_labels=options.get("assign", "kmeans"),
                                random_state=0).fit(SETS[name])
-    names = {"affinity": {"rbf": "rbf", "nearest_neighbors": "nearestNeighbors"}, "assign": {"cluster_qr": "clusterQr", "discretize": "discretize"}}
+    names = {"affinity": {"rbf": "rbf", "nearest_neighbors": "nearestNeighbors"}, "assign": {"kmeans": "kMeans", "cluster_qr": "clusterQr", "discretize": "discretize"}}
     print(name, np.bincount(model.labels_))
     settings = {"nClusters": clusters}
     for key, value in options.items():
@@ -50,15 +50,17 @@ def propagation(name, **options):
 cases = {
     "sets": {n: SETS[n].tolist() for n in ("circles", "wine")},
     "spectral": [
+        spectral("blobs", 4, gamma=0.5, assign="cluster_qr"),
         spectral("blobs", 4, gamma=0.5),
+        spectral("moons", 2, affinity="nearest_neighbors", neighbors=8, assign="cluster_qr"),
         spectral("moons", 2, affinity="nearest_neighbors", neighbors=8),
         spectral("moons", 2, affinity="nearest_neighbors", neighbors=8, assign="discretize"),
         spectral("circles", 2, gamma=30.0, assign="discretize"),
-        spectral("circles", 2, gamma=30.0),
-        spectral("iris", 3, affinity="nearest_neighbors"),
+        spectral("circles", 2, gamma=30.0, assign="cluster_qr"),
+        spectral("iris", 3, affinity="nearest_neighbors", assign="cluster_qr"),
         spectral("iris", 3, assign="discretize"),
         spectral("wine", 3, gamma=0.05),
-        spectral("digits", 4, gamma=0.002),
+        spectral("digits", 4, gamma=0.002, assign="cluster_qr"),
     ],
     "embedding": [
         embedding("iris", 2, affinity="rbf", gamma=0.4),

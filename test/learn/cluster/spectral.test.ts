@@ -13,7 +13,7 @@ const { sets, spectral, embedding } = graphCases();
 describeOnTensorDevices("spectral clusters", (device) => {
   const dtype = devicesWithDoubles().includes(device) ? "f64" : "f32";
   spectral.forEach(({ set, options, labels }, i) => {
-    if (device !== "cpu" && i % 4 > 0) return;
+    if (device !== "cpu" && i > 1) return;
     test(`${set}, ${JSON.stringify(options)}: scikit-learn's labels`, async () => {
       const { learned } = await spectralClustering(options).fit(of(sets[set], dtype));
       assert.deepEqual(inFirstOrder(numbersOf(learned.labels)), inFirstOrder(labels));
@@ -41,13 +41,15 @@ test("moons in f32 have the same clusters, and a fit traces", async () => {
   assert.deepEqual(inFirstOrder(numbersOf(traced.learned.labels)), inFirstOrder(labels));
 });
 
-test("parts of a graph that one weak edge connects, and parts that none does, are clusters by either way", async () => {
+test("parts of a graph that one weak edge connects, and parts that none does, are clusters by every way", async () => {
   // Three rings of four; 0 and 4 touch weakly, 8 to 11 touch no other.
   const edge = (a: number, b: number): number =>
     a >> 2 === b >> 2 && (a - b) % 2 !== 0 ? 1 : Math.min(a, b) === 0 && Math.max(a, b) === 4 ? 0.01 : 0;
   const graph = Array.from({ length: 12 }, (_, a) => Array.from({ length: 12 }, (_, b) => edge(a, b)));
-  for (const assignLabels of ["clusterQr", "discretize"] as const) {
-    const { learned } = await spectralClustering({ nClusters: 3, affinity: "precomputed", assignLabels }).fit(f64(graph));
+  for (const assignLabels of ["kMeans", "clusterQr", "discretize"] as const) {
+    const { learned } = await spectralClustering({ nClusters: 3, affinity: "precomputed", assignLabels }).fit(
+      f64(graph),
+    );
     assert.deepEqual(inFirstOrder(numbersOf(learned.labels)), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], assignLabels);
   }
 });
@@ -70,9 +72,15 @@ test("one sample, samples that are all the same, and wrong options", async () =>
   assert.deepEqual(numbersOf((await spectralClustering({ nClusters: 1 }).fit([[3, 4]])).learned.labels), [0]);
   const same = await spectralClustering({ nClusters: 2 }).fit(Array(6).fill([1, 1]));
   assert.ok(numbersOf(same.learned.labels).every((label) => label === 0 || label === 1));
-  await assert.rejects(spectralClustering({ nClusters: 3 }).fit([[1], [2]]), /nClusters is 3; it is a whole number from 1 to 2/);
-  await assert.rejects(spectralClustering({ affinity: "precomputed" }).fit([[1, 2]]), /affinities are \[samples, samples\], not \[1, 2\]/);
-  assert.throws(() => spectralClustering({ assignLabels: "best" as never }), /it is "clusterQr" or "discretize"/);
+  await assert.rejects(
+    spectralClustering({ nClusters: 3 }).fit([[1], [2]]),
+    /nClusters is 3; it is a whole number from 1 to 2/,
+  );
+  await assert.rejects(
+    spectralClustering({ nClusters: 1, affinity: "precomputed" }).fit([[1, 2]]),
+    /affinities are \[samples, samples\], not \[1, 2\]/,
+  );
+  assert.throws(() => spectralClustering({ assignLabels: "best" as never }), /it is "kMeans" or "clusterQr" or/);
   assert.throws(() => spectralEmbedding([[1], [2]], { gamma: 0 }), /spectralEmbedding: gamma is 0/);
   assert.throws(() => spectralEmbedding([[1], [2]]), /nComponents is 2; it is a whole number from 1 to 1/);
 });
