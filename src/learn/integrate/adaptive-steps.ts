@@ -16,7 +16,7 @@ import { type Method, rootMeanSquare, type System, statesAt } from "./method.js"
 /** How an integration ended. -1 while it runs. */
 export const STATUS = { reached: 0, tooManySteps: 1, stepTooSmall: 2, notFinite: 3 } as const;
 
-export interface AdaptiveSettings {
+interface AdaptiveSettings {
   readonly rtol: number;
   readonly atol: number;
   readonly firstStep: number | undefined;
@@ -24,7 +24,7 @@ export interface AdaptiveSettings {
 }
 
 /** States at the times, [m, n], and how it went: i32 scalars. */
-export interface AdaptiveStates {
+interface AdaptiveStates {
   readonly states: Tensor;
   readonly status: Tensor;
   readonly steps: Tensor;
@@ -138,10 +138,10 @@ function advanced(
   const step = method.step(system, t, y, h, slope);
   const allowed = y.abs().maximum(step.next.abs()).mul(rtol).add(atol) as Tensor;
   const error = stopGradient(method.errorOf(step, allowed)) as Tensor;
-  const isFinite = error.isFinite().logicalAnd(step.next.isFinite().all()) as Tensor;
-  const isTaken = isFinite.logicalAnd(error.lessEqual(1)) as Tensor;
+  const hasValues = error.isFinite().logicalAnd(step.next.isFinite().all()) as Tensor;
+  const isTaken = hasValues.logicalAnd(error.lessEqual(1)) as Tensor;
   const pick = (yes: Tensor, no: Tensor): Tensor => where(isTaken, yes, no) as Tensor;
-  const next = nextLength(method, h, where(isFinite, error, 1e6) as Tensor, now, isTaken);
+  const next = nextLength(method, h, where(hasValues, error, 1e6) as Tensor, now, isTaken);
   const to = t.add(h) as Tensor;
   const found = statesAt(method, { t, y, h, isLast }, step, times);
   const isRow = arange(0, maxSteps, 1, { dtype: "i32", device: y.device }).equal(steps).logicalAnd(isTaken);
@@ -151,7 +151,7 @@ function advanced(
     STATUS.reached,
     where(
       isTaken.logicalNot().logicalAnd(next.less(leastLength(t, end))),
-      where(isFinite, STATUS.stepTooSmall, STATUS.notFinite),
+      where(hasValues, STATUS.stepTooSmall, STATUS.notFinite),
       where(tried.greaterEqual(maxSteps), STATUS.tooManySteps, -1),
     ),
   );

@@ -17,7 +17,6 @@ export interface Step {
 }
 
 export interface Method {
-  /** The name under which users ask for it. */
   readonly order: number;
   /** Powers of the step's error by which the next step is chosen: of this error, and of the one before (Söderlind 2002). */
   readonly control: readonly [number, number];
@@ -45,7 +44,7 @@ export function weighted(factors: readonly number[], vectors: readonly Tensor[])
 export const rootMeanSquare = (x: Tensor): Tensor => x.square().mean().sqrt() as Tensor;
 
 /** The states at shares [m] of a step, [m, n]. */
-export function statesWithin({ dense }: Method, y: Tensor, { increments }: Step, shares: Tensor): Tensor {
+function statesWithin({ dense }: Method, y: Tensor, { increments }: Step, shares: Tensor): Tensor {
   const theta = shares.expandDims(1);
   let states: Tensor = y.expandDims(0) as Tensor;
   dense.forEach((factors, i) => {

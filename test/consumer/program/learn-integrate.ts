@@ -4,9 +4,10 @@ import * as learn from "pumice/learn";
 import type { Calls } from "./methods.js";
 
 const device = "cpu";
-const fall = () => learn.integrate.odeSolve((_, y: Tensor) => y.neg(), tensor([1, 2], { device }), [0, 1]);
+const start = () => tensor([1, 2], { device });
+const slope = (_t: Tensor, y: Tensor) => y.neg();
 
 export const learnIntegrateCalls: Calls = {
-  "integrate.check": async () => (await learn.integrate.check(fall())).steps,
-  "integrate.odeSolve": () => fall().y,
+  "integrate.check": async () => (await learn.integrate.check(learn.integrate.odeSolve(slope, start(), [0, 1]))).steps,
+  "integrate.odeSolve": () => learn.integrate.odeSolve(slope, start(), [0, 1]).y,
 };
