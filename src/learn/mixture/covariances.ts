@@ -17,7 +17,7 @@ export const freeNumbers = (type: CovarianceType, k: number, d: number): number 
   ({ full: (k * d * (d + 1)) / 2, tied: (d * (d + 1)) / 2, diag: k * d, spherical: k })[type];
 
 /** Shares of samples in parts, [samples, parts], with their sums, [parts], and the means of the parts, [parts, features]. */
-export interface Shares {
+interface Shares {
   readonly shares: Tensor;
   readonly counts: Tensor;
   readonly means: Tensor;
