@@ -40,7 +40,7 @@ export function nearestOfAll(samples: Tensor, queries: Tensor, k: number, space:
 }
 
 /** What a function gives for queries, band by band: a loop where there are several. `rows` are the places of a band's queries. */
-function inBands<R>(queries: Tensor, most: number, compute: (band: Tensor, rows: Tensor) => R): R {
+export function inBands<R>(queries: Tensor, most: number, compute: (band: Tensor, rows: Tensor) => R): R {
   const [count, features] = queries.shape as [number, number];
   const { device } = queries;
   const rounds = Math.ceil(count / most);

@@ -4,6 +4,7 @@ import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { learnLinearCalls } from "./learn-linear.js";
+import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { learnTableCalls } from "./learn-tables.js";
@@ -22,6 +23,7 @@ const device = "cpu";
 
 export const learnCalls: Calls = {
   ...learnTableCalls,
+  ...metricsCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
