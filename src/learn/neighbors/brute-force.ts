@@ -11,7 +11,7 @@ import { cond, scan } from "../../transforms/control.js";
 import { normOf, type Space } from "./metric.js";
 
 /** Neighbours of queries, the nearest first; of equals, the first among the samples. */
-interface Nearest {
+export interface Nearest {
   /** Reduced distances, [queries, k]. */
   readonly reduced: Tensor;
   /** Places among the samples, [queries, k], i32. */
