@@ -140,7 +140,7 @@ export function topKAccuracy(scores: Numbers, targets: Labels, options: TopKAccu
 }
 
 /** Scores of classes, with the right classes as positions among them. */
-export interface ScoredClasses {
+interface ScoredClasses {
   readonly scores: Tensor;
   readonly codes: Tensor;
   readonly weights: Tensor | null;

@@ -169,7 +169,7 @@ export function auc(x: Numbers, y: Numbers, options: MetricOptions = {}): Tensor
 }
 
 /** The area under a curve, negative where x falls. */
-export const areaUnder = (x: Tensor, y: Tensor): Tensor =>
+const areaUnder = (x: Tensor, y: Tensor): Tensor =>
   x
     .at("1:")
     .sub(x.at(":-1"))

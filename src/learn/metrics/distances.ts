@@ -60,10 +60,10 @@ export const DISTANCE: OptionKinds<DistanceOptions> = {
 };
 
 /** A function that gives distances [a, b] of the rows of two matrices. */
-export type Between = (a: Tensor, b: Tensor) => Tensor;
+type Between = (a: Tensor, b: Tensor) => Tensor;
 
 /** What distances are measured by, once settings that depend on all samples are known. */
-export interface DistanceRule {
+interface DistanceRule {
   readonly metric: DistanceMetric;
   readonly p: number;
   /** Variances or the covariance of the features, for the metrics that have them. */

@@ -17,7 +17,7 @@ export interface BinaryOptions extends LabelOptions {
 export const BINARY: OptionKinds<BinaryOptions> = { ...LABELS, posLabel: "any" };
 
 /** Scores of the positive class beside whether samples are positive. */
-export interface Binary {
+interface Binary {
   readonly scores: Tensor;
   readonly isPositive: Tensor;
   readonly weights: Tensor | null;

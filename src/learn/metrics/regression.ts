@@ -25,7 +25,7 @@ const ERROR: OptionKinds<RegressionMetricOptions> = { ...METRIC, multiOutput: "a
 const EXPLAINED: OptionKinds<ExplainedOptions> = { ...ERROR, forceFinite: "flag" };
 
 /** Predictions and targets, [samples, outputs] both. */
-export interface NumberPair {
+interface NumberPair {
   readonly found: Tensor;
   readonly right: Tensor;
   readonly weights: Tensor | null;

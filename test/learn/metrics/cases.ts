@@ -19,7 +19,7 @@ export const readCases = <T>(name: string): T =>
   JSON.parse(readFileSync(resolve(`test/learn/metrics/${name}.json`), "utf8")) as T;
 
 /** Where a case names a set, the set itself; null in it is NaN. */
-function valueOf(given: unknown, sets: readonly unknown[]): unknown {
+function givenOf(given: unknown, sets: readonly unknown[]): unknown {
   const isNamed = typeof given === "object" && given !== null && "set" in given;
   return isNamed ? sets[(given as { set: number }).set] : given;
 }
@@ -51,9 +51,9 @@ type AnyMetric = (...args: unknown[]) => unknown;
 /** A metric of a case. */
 export function computed({ name, args, options }: MetricCase, sets: readonly unknown[], more: object): unknown {
   const metric = (metrics as unknown as Record<string, AnyMetric>)[name] as AnyMetric;
-  const given = args.map((each) => valueOf(each, sets));
+  const given = args.map((each) => givenOf(each, sets));
   if (/^pairwise/.test(name) && given.length === 1) given.push(null);
-  const settings = Object.entries(options).map(([key, value]) => [key, valueOf(value, sets)]);
+  const settings = Object.entries(options).map(([key, value]) => [key, givenOf(value, sets)]);
   return metric(...given, { ...Object.fromEntries(settings), ...more });
 }
 

@@ -82,7 +82,7 @@ test("scores are named", async () => {
   const data = learnCases().pipelines;
   const numbers = await crossValidate(ridge(), data.x, [...data.y], { scoring: ["r2", "negMeanSquaredError"] });
   const plain = await crossValidate(ridge(), data.x, [...data.y]);
-  numbers.scores.r2!.forEach((r2, k) => assert.ok(Math.abs(r2 - plain.scores.score![k]!) < 1e-6));
+  assert.ok(numbers.scores.r2!.every((r2, k) => Math.abs(r2 - plain.scores.score![k]!) < 1e-6));
   assert.ok(numbers.scores.negMeanSquaredError!.every((score) => score < 0));
   await assert.rejects(crossValidate(ridge(), data.x, [...data.y], { scoring: "f1" }), /ridge has no predictLabels/);
   await assert.rejects(crossValidate(ridge(), data.x, [...data.y], { scoring: "best" }), /no score "best"/);
