@@ -8,7 +8,8 @@ import { classifier, regressor, samplesFor } from "../core/sorts.js";
 import { exactData } from "./exact-data.js";
 import type { ExactLimits } from "./exact-growth.js";
 import { type ForestPlan, growForest } from "./forest-growth.js";
-import { predictionsOf, type TreeTensors, treeTensors } from "./grown-tree.js";
+import { predictionsOf, type TreeTensors } from "./grown-tree.js";
+import { columnTensors } from "./node-table.js";
 import { type TreeMethods, treeMethods } from "./tree-methods.js";
 import {
   CLASS_TREE,
@@ -78,8 +79,8 @@ async function* oneTree(
   limits: ExactLimits,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<FitProgress, DecisionTreeLearned> {
-  const { trees } = yield* growForest(data, x, weights, limits, ONE_TREE, signal);
-  return { trees: treeTensors(trees, { device: x.device, dtype: x.dtype }) };
+  const { groups } = yield* growForest(data, x, weights, limits, ONE_TREE, signal);
+  return { trees: columnTensors(groups, x.device, x.dtype) };
 }
 
 const splitters = { splitter: "text" } as const;

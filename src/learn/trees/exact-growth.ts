@@ -8,8 +8,7 @@
 import { mixed } from "../../core/seeded-order.js";
 import { exactSplits, rowsByPart, stack, type Tensor, tensor, totalsByPart, where } from "../../tensor/index.js";
 import { type ExactData, impurityOf, isByClass, sumType } from "./exact-data.js";
-import type { TreeNode } from "./grown-tree.js";
-import { prunedTree } from "./pruning.js";
+import { columnsOf, NodeTable, type TreeColumns } from "./node-table.js";
 
 /** Limits of trees, and how they look for splits. */
 export interface ExactLimits {
@@ -41,26 +40,6 @@ export interface TreeRows {
   readonly weights: Tensor;
 }
 
-/** A node while its tree grows. */
-export interface GrowingNode {
-  readonly tree: number;
-  /** Its number in its tree, by which its draws are known. */
-  readonly number: number;
-  readonly depth: number;
-  readonly start: number;
-  readonly count: number;
-  readonly weight: number;
-  readonly spread: number;
-  readonly sums: Float64Array;
-  readonly impurity: number;
-  /** How often all features that it looked at were constant. */
-  attempts: number;
-  feature: number;
-  threshold: number;
-  gain: number;
-  children: readonly [GrowingNode, GrowingNode] | null;
-}
-
 /** Numbers of a split, and of totals before those of channels (graph/primitives/trees.ts). */
 const [CUT_FACTS, TOTALS_BEFORE] = [5, 2];
 /** Words of memory in which the candidates of a search sort their rows, at most. */
@@ -72,7 +51,7 @@ const EPSILON = 2 ** -52;
 const roomFor = (nodes: number): number => 64 * 16 ** Math.max(0, Math.ceil(Math.log2(nodes / 64) / 4));
 
 /** Grows trees. */
-export async function growExactly(data: ExactData, rows: TreeRows, limits: ExactLimits): Promise<TreeNode[][]> {
+export async function growExactly(data: ExactData, rows: TreeRows, limits: ExactLimits): Promise<TreeColumns> {
   const growth = new ExactGrowth(data, rows, limits);
   await growth.begin();
   while (await growth.round()) {
@@ -82,12 +61,15 @@ export async function growExactly(data: ExactData, rows: TreeRows, limits: Exact
 }
 
 class ExactGrowth {
-  private readonly roots: GrowingNode[] = [];
+  private readonly table: NodeTable;
+  private readonly roots: number[] = [];
   /** Nodes of each tree so far. */
   private readonly sizes: number[] = [];
   private order: Tensor;
-  private open: GrowingNode[] = [];
+  /** Nodes that are to be split, by their row of the table. */
+  private open: number[] = [];
   private readonly features: Int32Array;
+  private readonly isNarrow: boolean;
 
   constructor(
     private readonly data: ExactData,
@@ -95,6 +77,8 @@ class ExactGrowth {
     private readonly limits: ExactLimits,
   ) {
     this.order = rows.order;
+    this.isNarrow = sumType(rows.order.device) === "f32";
+    this.table = new NodeTable(data.channels);
     this.features = Int32Array.from({ length: data.features }, (_, f) => f);
   }
 
@@ -114,27 +98,33 @@ class ExactGrowth {
 
   /** Splits open nodes; false where there were none. */
   async round(): Promise<boolean> {
-    const { open } = this;
+    const { open, table } = this;
     if (open.length === 0) return false;
     const room = roomFor(open.length);
     const { channels } = this.data;
+    const width = TOTALS_BEFORE + channels;
     const places = new Int32Array(3 * room);
-    const totals = new Float64Array((TOTALS_BEFORE + channels) * room);
-    open.forEach(({ start, count, tree, weight, spread, sums }, slot) => {
-      places.set([start, count, tree], 3 * slot);
-      totals.set([weight, spread], (TOTALS_BEFORE + channels) * slot);
-      totals.set(sums, (TOTALS_BEFORE + channels) * slot + TOTALS_BEFORE);
+    const totals = new Float64Array(width * room);
+    open.forEach((node, slot) => {
+      places[3 * slot] = table.get(node, "start");
+      places[3 * slot + 1] = table.get(node, "count");
+      places[3 * slot + 2] = table.get(node, "tree");
+      totals[width * slot] = table.real(node, "weight");
+      for (let c = 0; c < channels; c++) totals[width * slot + TOTALS_BEFORE + c] = table.sum(node, c);
     });
     const nodes = this.placesOf(places);
-    const splits = this.search(nodes, room, this.sumsOf(totals, [room, TOTALS_BEFORE + channels]));
+    const splits = this.search(nodes, room, this.sumsOf(totals, [room, width]));
     this.order = rowsByPart({ ...this.data, ...this.rows, order: this.order, nodes }, splits).realize() as Tensor;
     const [found, parts] = await Promise.all([splits.data(), this.totals(nodes, splits).data()]);
-    open.forEach((node, slot) => {
-      this.settle(node, found as Float64Array, parts as Float64Array, slot);
+    const firstNew = table.size;
+    open.forEach((_, slot) => {
+      this.settle(slot, found as Float64Array, parts as Float64Array);
     });
-    const isWaiting = (node: GrowingNode): boolean => node.attempts > 0 && node.attempts * this.width() < this.data.features;
-    const again = open.filter((node) => node.children === null && isWaiting(node));
-    this.open = [...again, ...this.opened(open)];
+    const again = open.filter((node) => {
+      const looked = table.get(node, "attempts") * this.width();
+      return looked > 0 && looked < this.data.features;
+    });
+    this.open = [...again, ...this.opened(firstNew)];
     return true;
   }
 
@@ -187,11 +177,13 @@ class ExactGrowth {
   /** Features that open nodes look at, and draws for thresholds, [room, width]. */
   private drawn(room: number, width: number) {
     const { seed, isRandom } = this.limits;
-    const { features, open, rows } = this;
+    const { features, open, rows, table } = this;
     const candidates = new Int32Array(room * width).fill(-1);
     const draws = new Float64Array(isRandom ? room * width : 0);
     const swaps = new Int32Array(features.length);
-    open.forEach(({ tree, number, attempts }, slot) => {
+    open.forEach((node, slot) => {
+      const [tree, number] = [table.get(node, "tree"), table.get(node, "number")];
+      const attempts = table.get(node, "attempts");
       let state = mixed(mixed(mixed(seed) ^ (rows.firstTree + tree)) ^ number);
       const next = (): number => {
         state = (state + 0x6d2b79f5) | 0;
@@ -213,90 +205,98 @@ class ExactGrowth {
     return { candidates, draws };
   }
 
-  private node(tree: number, depth: number, start: number, count: number, totals: Float64Array, part: number) {
+  private node(tree: number, depth: number, start: number, count: number, totals: Float64Array, part: number): number {
+    const { table } = this;
     const { criterion, channels } = this.data;
     const first = part * (TOTALS_BEFORE + channels);
     const [weight, spread] = [totals[first] as number, totals[first + 1] as number];
-    const sums = Float64Array.from(totals.subarray(first + TOTALS_BEFORE, first + TOTALS_BEFORE + channels));
+    const node = table.add(totals, first + TOTALS_BEFORE);
     const number = this.sizes[tree] as number;
     this.sizes[tree] = number + 1;
-    const impurity = impurityOf(criterion, weight, spread, sums);
-    const sizes = { tree, number, depth, start, count, weight, spread, sums, impurity };
-    return { ...sizes, attempts: 0, feature: -1, threshold: 0, gain: 0, children: null } as GrowingNode;
+    table.set(node, "tree", tree);
+    table.set(node, "number", number);
+    table.set(node, "depth", depth);
+    table.set(node, "start", start);
+    table.set(node, "count", count);
+    table.setReal(node, "weight", weight);
+    table.setReal(node, "spread", spread);
+    const sums = totals.subarray(first + TOTALS_BEFORE, first + TOTALS_BEFORE + channels);
+    table.setReal(node, "impurity", impurityOf(criterion, weight, spread, sums));
+    return node;
   }
 
-  private isOpen({ depth, count, impurity, spread, weight }: GrowingNode): boolean {
+  private isOpen(node: number): boolean {
+    const { table } = this;
     const { maxDepth, minSamplesSplit, minSamplesLeaf, splitsPure } = this.limits;
     // Where sums are f32, rounding leaves this much of the squares.
-    const rounding = sumType(this.order.device) === "f32" ? 2 ** -21 * Math.abs(spread / weight) : 0;
+    const size = Math.abs(table.real(node, "spread") / table.real(node, "weight"));
+    const rounding = this.isNarrow ? 2 ** -21 * size : 0;
     return (
-      (maxDepth === null || depth < maxDepth) &&
-      count >= Math.max(minSamplesSplit, 2 * minSamplesLeaf, 2) &&
-      (splitsPure || impurity > EPSILON + rounding)
+      (maxDepth === null || table.get(node, "depth") < maxDepth) &&
+      table.get(node, "count") >= Math.max(minSamplesSplit, 2 * minSamplesLeaf, 2) &&
+      (splitsPure || table.real(node, "impurity") > EPSILON + rounding)
     );
   }
 
   /** Takes the split that was found, or notes that all features were constant. */
-  private settle(node: GrowingNode, found: Float64Array, parts: Float64Array, slot: number): void {
-    const [, feature, left, threshold, varies] = found.subarray(CUT_FACTS * slot, CUT_FACTS * (slot + 1)) as unknown as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    if (varies === 0) node.attempts++;
-    if (left === 0) {
-      if (varies !== 0) node.attempts = 0;
-      return;
-    }
-    const { tree, depth, start, count, weight, impurity } = node;
-    const at = (part: number, from: number, size: number) =>
-      this.node(tree, depth + 1, from, size, parts, 2 * slot + part);
-    const children = [at(0, start, left), at(1, start + left, count - left)] as const;
-    const rest = children.reduce((sum, child) => sum + child.weight * child.impurity, 0);
-    const gain = (weight * impurity - rest) / (this.roots[tree] as GrowingNode).weight;
-    node.attempts = 0;
+  private settle(slot: number, found: Float64Array, parts: Float64Array): void {
+    const { table } = this;
+    const node = this.open[slot] as number;
+    const fact = (which: number): number => found[CUT_FACTS * slot + which] as number;
+    const left = fact(2);
+    table.set(node, "attempts", fact(4) === 0 ? table.get(node, "attempts") + 1 : 0);
+    if (left === 0) return;
+    const [tree, depth] = [table.get(node, "tree"), table.get(node, "depth") + 1];
+    const [start, count] = [table.get(node, "start"), table.get(node, "count")];
+    const first = this.node(tree, depth, start, left, parts, 2 * slot);
+    const second = this.node(tree, depth, start + left, count - left, parts, 2 * slot + 1);
+    const impurityAt = (at: number): number => table.real(at, "weight") * table.real(at, "impurity");
+    const root = this.roots[tree] as number;
+    const gain = (impurityAt(node) - impurityAt(first) - impurityAt(second)) / table.real(root, "weight");
     if (gain + EPSILON < this.limits.minImpurityDecrease) return;
-    Object.assign(node, { feature, threshold, gain, children });
+    table.set(node, "feature", fact(1));
+    table.setReal(node, "threshold", fact(3));
+    table.setReal(node, "gain", gain);
+    table.set(node, "left", first);
   }
 
-  /** Children to be split next. With a limit of leaves: of those nodes that can still be among the best. */
-  private opened(split: readonly GrowingNode[]): GrowingNode[] {
-    if (this.limits.maxLeafNodes === null) {
-      return split.flatMap(({ children }) => (children ?? []).filter((child) => this.isOpen(child)));
-    }
-    const recent = new Set(split);
-    return this.roots.flatMap((root) =>
-      this.bestFirst(root)
-        .filter((node) => recent.has(node))
-        .flatMap(({ children }) => (children ?? []).filter((child) => this.isOpen(child))),
-    );
+  /** Nodes to be split next: children of the last splits. With a limit of leaves, of those that can still be among the best. */
+  private opened(firstNew: number): number[] {
+    const { table } = this;
+    const { maxLeafNodes } = this.limits;
+    const splits =
+      maxLeafNodes === null
+        ? this.open.filter((node) => table.isSplit(node))
+        : this.roots.flatMap((root) => this.bestFirst(root));
+    return splits.flatMap((node) => {
+      const left = table.get(node, "left");
+      return left < firstNew ? [] : [left, left + 1].filter((child) => this.isOpen(child));
+    });
   }
 
   /** The nodes that are split, the largest gain first, as far as they are known. */
-  private bestFirst(root: GrowingNode): GrowingNode[] {
+  private bestFirst(root: number): number[] {
+    const { table } = this;
     const most = (this.limits.maxLeafNodes as number) - 1;
-    const waiting = root.children ? [root] : [];
-    const taken: GrowingNode[] = [];
+    const waiting = [root].filter((node) => table.isSplit(node));
+    const taken: number[] = [];
     while (waiting.length > 0 && taken.length < most) {
       let best = 0;
       waiting.forEach((node, at) => {
-        if (node.gain > (waiting[best] as GrowingNode).gain) best = at;
+        if (table.real(node, "gain") > table.real(waiting[best] as number, "gain")) best = at;
       });
-      const [node] = waiting.splice(best, 1) as [GrowingNode];
+      const [node] = waiting.splice(best, 1) as [number];
       taken.push(node);
-      waiting.push(...(node.children ?? []).filter(({ children }) => children !== null));
+      const left = table.get(node, "left");
+      waiting.push(...[left, left + 1].filter((child) => table.isSplit(child)));
     }
     return taken;
   }
 
-  finish(): TreeNode[][] {
+  finish(): TreeColumns {
     const { maxLeafNodes, ccpAlpha } = this.limits;
-    return this.roots.map((root) => {
-      const isSplit = maxLeafNodes === null ? null : new Set(this.bestFirst(root));
-      return prunedTree(root, ccpAlpha, (node) => isSplit?.has(node) ?? true);
-    });
+    const kept = maxLeafNodes === null ? null : new Set(this.roots.flatMap((root) => this.bestFirst(root)));
+    return columnsOf(this.table, this.roots, ccpAlpha, (node) => kept?.has(node) ?? true);
   }
 }
 

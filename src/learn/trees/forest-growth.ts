@@ -8,7 +8,8 @@ import { arange, ones, type Tensor, tensor, zeros } from "../../tensor/index.js"
 import type { FitProgress } from "../core/estimator.js";
 import { type ExactData, sumType } from "./exact-data.js";
 import { type ExactLimits, growExactly, type TreeRows } from "./exact-growth.js";
-import { predictionsOf, type TreeNode, treeTensors } from "./grown-tree.js";
+import { predictionsOf } from "./grown-tree.js";
+import { columnTensors, type TreeColumns } from "./node-table.js";
 
 /** How the trees of a forest differ. */
 export interface ForestPlan {
@@ -23,7 +24,7 @@ export interface ForestPlan {
 
 /** Grown trees, and means of predictions of rows by trees that did not see them, [samples, outputs]. */
 export interface Forest {
-  readonly trees: TreeNode[][];
+  readonly groups: TreeColumns[];
   readonly unseen: Tensor | null;
 }
 
@@ -41,25 +42,25 @@ export async function* growForest(
 ): AsyncGenerator<FitProgress, Forest> {
   const own = typeof plan.rows === "object" ? plan.rows.some : data.samples;
   const size = Math.max(1, Math.min(plan.trees, Math.floor(MOST_PLACES / own)));
-  const trees: TreeNode[][] = [];
+  const groups: TreeColumns[] = [];
   let sums: Tensor | null = null;
   let counts: Tensor | null = null;
   for (let first = 0; first < plan.trees; first += size) {
     signal?.throwIfAborted();
     const group = await rowsOf(data, weights, limits.seed, plan, first, Math.min(size, plan.trees - first));
     const grown = await growExactly(data, group.rows, limits);
-    trees.push(...grown);
+    groups.push(grown);
     if (plan.predictsUnseen && group.isUnseen) {
-      const told = predictionsOf(treeTensors(grown, { device: x.device, dtype: x.dtype }), x);
+      const told = predictionsOf(columnTensors([grown], x.device, x.dtype), x);
       const isUnseen = group.isUnseen.T.expandDims(2).cast(x.dtype);
       const added = told.mul(isUnseen).sum({ axis: 1 });
       const seen = isUnseen.sum({ axis: 1 });
       sums = (sums ? sums.add(added) : added).realize() as Tensor;
       counts = (counts ? counts.add(seen) : seen).realize() as Tensor;
     }
-    yield { step: trees.length, steps: plan.trees };
+    yield { step: Math.min(first + size, plan.trees), steps: plan.trees };
   }
-  return { trees, unseen: sums && counts ? (sums.div(counts) as Tensor) : null };
+  return { groups, unseen: sums && counts ? (sums.div(counts) as Tensor) : null };
 }
 
 interface Group {

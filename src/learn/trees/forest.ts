@@ -12,7 +12,8 @@ import { forestNumbers, forestPrediction, type ShareMethods, shareMethods } from
 import { type ExactData, exactData } from "./exact-data.js";
 import type { ExactLimits } from "./exact-growth.js";
 import { growForest } from "./forest-growth.js";
-import { type TreeTensors, treeTensors } from "./grown-tree.js";
+import type { TreeTensors } from "./grown-tree.js";
+import { columnTensors } from "./node-table.js";
 import { type TreeMethods, treeMethods } from "./tree-methods.js";
 import {
   CLASS_TREE,
@@ -85,9 +86,9 @@ async function* forestOf(
   const { samples } = data;
   const drawn = maxSamples === null ? samples : Math.max(1, Math.round(maxSamples < 1 ? maxSamples * samples : maxSamples));
   const plan = { trees: nEstimators, rows: bootstrap ? "bootstrap" : "all", drawn, predictsUnseen: oobScore } as const;
-  const { trees, unseen } = yield* growForest(data, x, weights, limits, plan, signal);
+  const { groups, unseen } = yield* growForest(data, x, weights, limits, plan, signal);
   return {
-    trees: treeTensors(trees, { device: x.device, dtype: x.dtype }),
+    trees: columnTensors(groups, x.device, x.dtype),
     oobPrediction: unseen,
     oobScore: unseen && scoreOf(unseen, y),
   };

@@ -13,7 +13,8 @@ import { outlierDetector, samplesFor } from "../core/sorts.js";
 import { exactData } from "./exact-data.js";
 import type { ExactLimits } from "./exact-growth.js";
 import { growForest } from "./forest-growth.js";
-import { predictionsOf, type TreeNode, type TreeTensors, treeTensors } from "./grown-tree.js";
+import { predictionsOf, type TreeTensors } from "./grown-tree.js";
+import { columnTensors, type TreeColumns } from "./node-table.js";
 
 /** Options of `isolationForest`. */
 export interface IsolationForestOptions {
@@ -48,12 +49,19 @@ function usualLength(rows: number): number {
 }
 
 /** The length of the way to each node, and what its rows would need further, as the node's value. */
-function withLengths(tree: readonly TreeNode[]): TreeNode[] {
-  const depths = new Int32Array(tree.length);
-  return tree.map((node, number) => {
-    for (const child of [node.left, node.right]) if (child >= 0) depths[child] = (depths[number] as number) + 1;
-    return { ...node, value: [(depths[number] as number) + usualLength(node.count)] };
-  });
+function withLengths(columns: TreeColumns): TreeColumns {
+  const { sizes, left, right, count } = columns;
+  const depths = new Int32Array(left.length);
+  let first = 0;
+  for (const size of sizes) {
+    // Parents stand before their children.
+    for (let node = first; node < first + size; node++) {
+      if ((left[node] as number) < 0) continue;
+      for (const child of [left[node], right[node]] as number[]) depths[first + child] = (depths[node] as number) + 1;
+    }
+    first += size;
+  }
+  return { ...columns, value: Float64Array.from(depths, (depth, node) => depth + usualLength(count[node] as number)) };
 }
 
 const scoresOf = ({ trees, usualLength: usual }: IsolationForestLearned, x: Tensor): Tensor => {
@@ -81,9 +89,9 @@ async function* learn(
     ...{ maxDepth: Math.ceil(Math.log2(Math.max(2, some))), maxFeatures: 1, isRandom: true, splitsPure: true },
   };
   const plan = { trees: nEstimators, rows: { some }, predictsUnseen: false } as const;
-  const { trees } = yield* growForest(data, x, null, limits, plan, signal);
+  const { groups } = yield* growForest(data, x, null, limits, plan, signal);
   const learned = {
-    trees: treeTensors(trees.map(withLengths), { device, dtype }),
+    trees: columnTensors(groups.map(withLengths), device, dtype),
     // One row alone has no way; any length does then.
     usualLength: full([], usualLength(some) || 1, { device, dtype }).realize() as Tensor,
   };
