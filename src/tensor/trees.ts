@@ -112,11 +112,10 @@ export const exactSplits = (
   draws: Tensor | null,
   params: { readonly criterion: string; readonly minSamplesLeaf: number },
 ): Tensor =>
-  made(
-    sortedSplits,
-    [ranks, values, order, nodes, candidates, targets, weights, totals, ...(draws ? [draws] : [])],
-    { ...params, isRandom: draws !== null },
-  );
+  made(sortedSplits, [ranks, values, order, nodes, candidates, targets, weights, totals, ...(draws ? [draws] : [])], {
+    ...params,
+    isRandom: draws !== null,
+  });
 
 /** The order of rows after splits. */
 export const rowsByPart = ({ values, order, nodes }: NodeRows, splits: Tensor): Tensor =>

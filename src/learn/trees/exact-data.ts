@@ -51,9 +51,18 @@ function ranksOf(values: Tensor): Tensor {
   const [features, samples] = values.shape as [number, number];
   const sorted = values.sort({ axis: 1 }).realize() as Tensor;
   const first = zeros([features, 1], { device: values.device, dtype: "i32" });
-  const isNew = concat([first, sorted.at(":", "1:").greater(sorted.at(":", `:${samples - 1}`)).cast("i32")], {
-    axis: 1,
-  });
+  const isNew = concat(
+    [
+      first,
+      sorted
+        .at(":", "1:")
+        .greater(sorted.at(":", `:${samples - 1}`))
+        .cast("i32"),
+    ],
+    {
+      axis: 1,
+    },
+  );
   const rank = isNew.cumsum({ axis: 1 }).cast("i32").realize() as Tensor;
   return rank.takeAlongAxis(sorted.searchSorted(values), { axis: 1 }).cast("i32").realize() as Tensor;
 }

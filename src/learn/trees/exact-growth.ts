@@ -86,7 +86,9 @@ class ExactGrowth {
     const { starts, counts } = this.rows;
     const room = roomFor(starts.length);
     const places = new Int32Array(3 * room);
-    starts.forEach((start, tree) => places.set([start, counts[tree] as number, tree], 3 * tree));
+    starts.forEach((start, tree) => {
+      places.set([start, counts[tree] as number, tree], 3 * tree);
+    });
     const whole = new Float64Array(room * CUT_FACTS);
     const totals = await this.totals(this.placesOf(places), this.sumsOf(whole, [room, CUT_FACTS])).data();
     starts.forEach((start, tree) => {
@@ -311,6 +313,11 @@ function bestOf(found: readonly Tensor[]): Tensor {
   const best = score.argmax({ axis: 0, keepDims: true }).cast("i32").expandDims(2);
   const [, room, facts] = all.shape as [number, number, number];
   const chosen = all.takeAlongAxis(best.broadcastTo([1, room, facts]), { axis: 0 }).squeeze(0);
-  const varies = all.at(":", ":", facts - 1).max({ axis: 0 }).expandDims(1);
-  return stack([...[0, 1, 2, 3].map((which) => chosen.at(":", which)), varies.squeeze(1)], { axis: 1 }).realize() as Tensor;
+  const varies = all
+    .at(":", ":", facts - 1)
+    .max({ axis: 0 })
+    .expandDims(1);
+  return stack([...[0, 1, 2, 3].map((which) => chosen.at(":", which)), varies.squeeze(1)], {
+    axis: 1,
+  }).realize() as Tensor;
 }

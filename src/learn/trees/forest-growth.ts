@@ -2,6 +2,7 @@
  * Grows the trees of a forest, group after group: which rows each tree has, what they learn, and, where rows were left out, what trees
  * say of rows that they did not see. Decision trees are forests of one tree.
  */
+import { ArgumentError } from "../../core/errors.js";
 import { permutation } from "../../core/seeded-order.js";
 import { foldIn, key, randint } from "../../random/index.js";
 import { arange, ones, type Tensor, tensor, zeros } from "../../tensor/index.js";
@@ -83,7 +84,10 @@ async function rowsOf(
   const isBootstrap = plan.rows === "bootstrap";
   if (!isBootstrap && !weights) {
     const order = arange(samples, { device, dtype: "i32" }).expandDims(0).broadcastTo([trees, samples]).flatten();
-    return { rows: { firstTree, order: order.realize() as Tensor, ...placesOf(trees, samples), weights: own }, isUnseen: null };
+    return {
+      rows: { firstTree, order: order.realize() as Tensor, ...placesOf(trees, samples), weights: own },
+      isUnseen: null,
+    };
   }
   const times = isBootstrap ? timesDrawn(device, samples, plan.drawn ?? samples, seed, firstTree, trees) : null;
   const all = (times ? own.mul(times) : own).realize() as Tensor;
@@ -91,6 +95,9 @@ async function rowsOf(
   const isOut = all.equal(0);
   const order = isOut.cast("i32").argsort({ axis: 1 }).cast("i32");
   const counts = (await isOut.logicalNot().cast("i32").sum({ axis: 1 }).data()) as ArrayLike<number>;
+  if (Array.from(counts).includes(0)) {
+    throw new ArgumentError("fit: all weights are zero for a tree's rows; give more of them a weight above zero.");
+  }
   const ofAll = order.broadcastTo([trees, samples]).flatten().realize() as Tensor;
   const places = placesOf(trees, samples);
   return {
@@ -135,5 +142,8 @@ function someRows(weights: Tensor, some: number, seed: number, firstTree: number
   for (let tree = 0; tree < trees; tree++) {
     order.set(permutation(samples, [seed, firstTree + tree], 11).subarray(0, some), tree * some);
   }
-  return { rows: { firstTree, order: tensor(order, { device }) as Tensor, ...placesOf(trees, some), weights }, isUnseen: null };
+  return {
+    rows: { firstTree, order: tensor(order, { device }) as Tensor, ...placesOf(trees, some), weights },
+    isUnseen: null,
+  };
 }

@@ -64,7 +64,9 @@ function checkForest(kind: string, options: ForestOptions, bootstraps: boolean):
   if (maxSamples !== null && !isShare) checkWhole(kind, "maxSamples", maxSamples, 1);
   const needing = oobScore ? "oobScore" : maxSamples !== null ? "maxSamples" : null;
   if (bootstrap || !needing) return;
-  throw new ArgumentError(`${kind}: ${needing} is ${shown(options[needing])}; without bootstrap all trees see all rows.`);
+  throw new ArgumentError(
+    `${kind}: ${needing} is ${shown(options[needing])}; without bootstrap all trees see all rows.`,
+  );
 }
 
 interface Fit {
@@ -84,7 +86,8 @@ async function* forestOf(
 ): AsyncGenerator<FitProgress, ForestLearned> {
   const { nEstimators = 100, bootstrap = bootstraps, maxSamples = null, oobScore = false } = options;
   const { samples } = data;
-  const drawn = maxSamples === null ? samples : Math.max(1, Math.round(maxSamples < 1 ? maxSamples * samples : maxSamples));
+  const drawn =
+    maxSamples === null ? samples : Math.max(1, Math.round(maxSamples < 1 ? maxSamples * samples : maxSamples));
   const plan = { trees: nEstimators, rows: bootstrap ? "bootstrap" : "all", drawn, predictsUnseen: oobScore } as const;
   const { groups, unseen } = yield* growForest(data, x, weights, limits, plan, signal);
   return {

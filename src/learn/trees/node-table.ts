@@ -97,8 +97,21 @@ export function columnsOf(
   const whole = () => new Int32Array(table.size);
   const real = () => new Float64Array(table.size);
   const columns = {
-    ...{ sizes: [] as number[], outputs, left: whole().fill(-1), right: whole().fill(-1), feature: whole(), count: whole() },
-    ...{ threshold: real(), gain: real(), weight: real(), impurity: real(), value: new Float64Array(table.size * outputs) },
+    ...{
+      sizes: [] as number[],
+      outputs,
+      left: whole().fill(-1),
+      right: whole().fill(-1),
+      feature: whole(),
+      count: whole(),
+    },
+    ...{
+      threshold: real(),
+      gain: real(),
+      weight: real(),
+      impurity: real(),
+      value: new Float64Array(table.size * outputs),
+    },
   };
   let at = 0;
   for (const root of roots) {
@@ -113,7 +126,8 @@ export function columnsOf(
       columns.count[at] = table.get(node, "count");
       columns.weight[at] = table.real(node, "weight");
       columns.impurity[at] = table.real(node, "impurity");
-      for (let c = 0; c < outputs; c++) columns.value[at * outputs + c] = table.sum(node, c) / (columns.weight[at] as number);
+      for (let c = 0; c < outputs; c++)
+        columns.value[at * outputs + c] = table.sum(node, c) / (columns.weight[at] as number);
       if (table.isSplit(node) && stays(node)) {
         const left = table.get(node, "left");
         columns.feature[at] = table.get(node, "feature");
@@ -152,7 +166,8 @@ export function columnTensors(groups: readonly TreeColumns[], device: string, dt
   const nodes = Math.max(1, ...sizes);
   const outputs = groups[0]?.outputs ?? 1;
   const padded = (read: (columns: TreeColumns) => Int32Array | Float64Array, empty: number, type: DType, width = 1) => {
-    const all = type === "i32" ? new Int32Array(sizes.length * nodes * width) : new Float64Array(sizes.length * nodes * width);
+    const all =
+      type === "i32" ? new Int32Array(sizes.length * nodes * width) : new Float64Array(sizes.length * nodes * width);
     if (empty !== 0) all.fill(empty);
     let tree = 0;
     for (const columns of groups) {

@@ -13,7 +13,7 @@ import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { Routine } from "../../target/routine.js";
 import { counted, MOST_CARRIED, PLACE_FACTS } from "./exact-parts.js";
 import { indices } from "./histogram.js";
-import { channelSums, type Criterion } from "./split-criteria.js";
+import { type Criterion, channelSums } from "./split-criteria.js";
 
 /** Rows that are sorted by insertion, at most. */
 const MOST_INSERTED = 40;
@@ -39,7 +39,8 @@ export const sortedSplitsRoutine: Routine = (node, _, settings) => {
           { kind: "temporary", index: 0 },
           ...sorting.map((_, index) => ({ kind: "temporary", index: index + 1 }) as const),
         ],
-        formula: (names) => `${names.at(-1)} = best split of ${nodes.shape[0]} nodes ${names[3]} by each of ${names[4]}`,
+        formula: (names) =>
+          `${names.at(-1)} = best split of ${nodes.shape[0]} nodes ${names[3]} by each of ${names[4]}`,
       },
       {
         kernel: chooseKernel(count, width, type),
@@ -60,7 +61,7 @@ interface Search {
   readonly own: Value;
   readonly minSamplesLeaf: number;
   readonly rowAt: (index: Value) => Value;
-  readonly valueOf: (row: Value) => Value;
+  readonly numberOf: (row: Value) => Value;
   readonly rankOf: (row: Value) => Value;
   readonly draw: () => Value;
   readonly sums: ReturnType<typeof channelSums>;
@@ -95,7 +96,7 @@ function searchKernel({ inputs, params, dtype }: Node, settings: ElementSettings
       ...{ k, type, valueType, first, own, places: order.shape[0] },
       minSamplesLeaf: params.minSamplesLeaf as number,
       rowAt: (index) => k.load(from, add(first, index), "i32"),
-      valueOf: (row) => k.load(source, add(column, row), valueType),
+      numberOf: (row) => k.load(source, add(column, row), valueType),
       rankOf: (row) => k.load(ranks, add(column, row), "i32"),
       draw: () => k.load(draws, k.row, valueType),
       sums: channelSums(k, type, {
@@ -128,9 +129,9 @@ function searchKernel({ inputs, params, dtype }: Node, settings: ElementSettings
 }
 
 /** The least and the largest rank, or value, of the node's rows. */
-function extremes({ k, places, own, rowAt, valueOf, rankOf }: Search, isByRank: boolean): readonly [Value, Value] {
+function extremes({ k, places, own, rowAt, numberOf, rankOf }: Search, isByRank: boolean): readonly [Value, Value] {
   const { i } = indices(k);
-  const read = (index: Value) => (isByRank ? rankOf(rowAt(index)) : valueOf(rowAt(index)));
+  const read = (index: Value) => (isByRank ? rankOf(rowAt(index)) : numberOf(rowAt(index)));
   const start = read(i(0));
   return counted(k, places, own, [start, start], (index, [least, most]) => {
     const value = read(index);
@@ -140,14 +141,14 @@ function extremes({ k, places, own, rowAt, valueOf, rankOf }: Search, isByRank: 
 
 /** One threshold between the extremes. */
 function randomSplit(search: Search, least: Value, most: Value): void {
-  const { k, valueType, places, own, rowAt, valueOf, minSamplesLeaf, sums, tell } = search;
+  const { k, valueType, places, own, rowAt, numberOf, minSamplesLeaf, sums, tell } = search;
   const { i, add } = indices(k);
   const drawn = k.binary("add", least, k.binary("mul", search.draw(), k.binary("sub", most, least)));
   const threshold = k.select(k.compare("ge", drawn, most), least, drawn);
   sums.clear();
   const [count, ...carried] = counted(k, places, own, [i(0), ...sums.initial], (index, [left, ...held]) => {
     const row = rowAt(index);
-    const isLeft = k.compare("le", valueOf(row), threshold);
+    const isLeft = k.compare("le", numberOf(row), threshold);
     return [k.select(isLeft, add(left, i(1)), left), ...sums.added(row, held, isLeft)];
   });
   const isAllowed = enough(k, count, own, minSamplesLeaf);
@@ -175,7 +176,7 @@ function sortedSplit(
   most: Value,
   [keys, sorted]: readonly [number, number],
 ): void {
-  const { k, places, first, own, minSamplesLeaf, sums, rankOf, rowAt, valueOf, tell, type } = search;
+  const { k, places, first, own, minSamplesLeaf, sums, rankOf, rowAt, numberOf, tell, type } = search;
   const { i, add, times } = indices(k);
   // Memory of this thread: the places of its node among those of its candidate, twice.
   const base = add(times(place, 2 * places), first);
@@ -218,7 +219,7 @@ function sortedSplit(
     },
   );
   k.when(k.compare("gt", left, i(0)), () => {
-    const valueAt = (index: Value) => valueOf(k.read(sorted, add(start, index), "i32"));
+    const valueAt = (index: Value) => numberOf(k.read(sorted, add(start, index), "i32"));
     const [below, above] = [valueAt(k.binary("sub", left, i(1))), valueAt(left)];
     const half = k.constant(below.type, 0.5);
     const middle = k.binary("add", k.binary("mul", below, half), k.binary("mul", above, half));

@@ -65,7 +65,9 @@ export function channelSums(k: KernelBuilder, type: "f32" | "f64", source: Chann
         const channel = k.convert("i32", targetOf(row, i(0)));
         k.set(memory, channel, plus(k.get(memory, channel), own));
       } else {
-        overMemory((channel) => k.set(memory, channel, plus(k.get(memory, channel), times(own, targetOf(row, channel)))));
+        overMemory((channel) =>
+          k.set(memory, channel, plus(k.get(memory, channel), times(own, targetOf(row, channel)))),
+        );
       }
       return [plus(weight, own)];
     },
@@ -116,11 +118,7 @@ export function channelSums(k: KernelBuilder, type: "f32" | "f64", source: Chann
         ? plus(k.binary("div", a, left), k.binary("div", b, right))
         : criterion === "poisson"
           ? plus(a, b)
-          : k.binary(
-              "sub",
-              times(k.unary("neg", right), impurity(b, right)),
-              times(left, impurity(a, left)),
-            );
+          : k.binary("sub", times(k.unary("neg", right), impurity(b, right)), times(left, impurity(a, left)));
     return { score, isValid };
   }
 }
