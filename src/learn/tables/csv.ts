@@ -111,7 +111,8 @@ function parsed(text: string, options: CsvOptions, what: string, operation: stri
     }
     for (let i = 0; i < row.length; i++) {
       const cell = row[i] as string;
-      (columns[i] ??= []).push(!reader.wasQuoted[i] && isMissing.has(cell) ? null : cell);
+      columns[i] ??= [];
+      columns[i]?.push(!reader.wasQuoted[i] && isMissing.has(cell) ? null : cell);
     }
   }
   const named = (names ?? []).map((name, i): [string, (string | null)[]] => [name, columns[i] ?? []]);

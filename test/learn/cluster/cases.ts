@@ -42,3 +42,13 @@ interface ClusterCases {
 
 export const clusterCases = (): ClusterCases =>
   JSON.parse(readFileSync(resolve("test/learn/cluster/cluster-cases.json"), "utf8"));
+
+/** Labels renamed in the order of their first samples, as clusters here are numbered; -1 stays. */
+export function inFirstOrder(labels: readonly number[]): number[] {
+  const names = new Map<number, number>();
+  return labels.map((label) => {
+    if (label === -1) return -1;
+    if (!names.has(label)) names.set(label, names.size);
+    return names.get(label) as number;
+  });
+}
