@@ -5,7 +5,7 @@
 import { backendFor, concat, type Tensor, zeros } from "../../tensor/index.js";
 
 /** How impure a node is, and with it which splits are good. */
-export type TreeCriterion = "gini" | "entropy" | "squared" | "poisson";
+type TreeCriterion = "gini" | "entropy" | "squared" | "poisson";
 
 /** Samples for exact growth. */
 export interface ExactData {

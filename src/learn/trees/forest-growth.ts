@@ -24,7 +24,7 @@ export interface ForestPlan {
 }
 
 /** Grown trees, and means of predictions of rows by trees that did not see them, [samples, outputs]. */
-export interface Forest {
+interface Forest {
   readonly groups: TreeColumns[];
   readonly unseen: Tensor | null;
 }

@@ -3,13 +3,13 @@ import { checkChoice, checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import type { Tensor } from "../../tensor/index.js";
+import { type ClassWeight, checkClassWeight, withClassWeights } from "../core/class-weights.js";
 import { membersOf } from "../core/members.js";
 import type { Label } from "../core/targets.js";
-import { type ClassWeight, checkClassWeight, withClassWeights } from "../linear/class-weights.js";
 import type { ExactLimits } from "./exact-growth.js";
 
 /** Options that all trees with exact splits have. */
-export interface TreeOptions {
+interface TreeOptions {
   /** The longest way from the root to a leaf; no limit unless told. */
   readonly maxDepth?: number | null;
   /** Samples of a node that is split, at least: 2 unless told. */
@@ -43,7 +43,7 @@ export interface NumberTreeOptions extends TreeOptions {
 }
 
 /** The kinds of these options, for checks. */
-export const TREE = {
+const TREE = {
   maxDepth: "any",
   minSamplesSplit: "number",
   minSamplesLeaf: "number",
@@ -58,7 +58,7 @@ export const CLASS_TREE = { ...TREE, criterion: "text", classWeight: "any" } as 
 export const NUMBER_TREE = { ...TREE, criterion: "text" } as const;
 
 /** Throws on options that are out of their range. */
-export function checkTree(kind: string, options: TreeOptions): void {
+function checkTree(kind: string, options: TreeOptions): void {
   const { maxDepth = null, maxLeafNodes = null, maxFeatures = null } = options;
   const { minSamplesSplit = 2, minSamplesLeaf = 1, minImpurityDecrease = 0, ccpAlpha = 0, seed = 0 } = options;
   if (maxDepth !== null) checkWhole(kind, "maxDepth", maxDepth, 1);
