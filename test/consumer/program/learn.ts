@@ -3,7 +3,9 @@ import * as learn from "pumice/learn";
 import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
+import { learnIntegrateCalls } from "./learn-integrate.js";
 import { learnLinearCalls } from "./learn-linear.js";
+import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { preprocessingCalls } from "./learn-preprocessing.js";
@@ -23,12 +25,14 @@ const device = "cpu";
 
 export const learnCalls: Calls = {
   ...learnTableCalls,
+  ...metricsCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
   ...decompositionCalls,
   ...discriminantCalls,
   ...treeCalls,
+  ...learnIntegrateCalls,
   ...learnLinearCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
