@@ -46,7 +46,7 @@ export const partedRowsRoutine: Routine = (node) => ({
   ],
 });
 
-function partKernel({ inputs: [values, order, nodes, splits] }: Node) {
+function partKernel({ inputs: [values, , nodes, splits] }: Node) {
   const rows = values.shape[1];
   const count = nodes.shape[0];
   const type = values.dtype as "f32" | "f64";
@@ -63,7 +63,7 @@ function partKernel({ inputs: [values, order, nodes, splits] }: Node) {
     const isSplit = k.compare("gt", left, i(0));
     const column = k.binary("mul", k.select(isSplit, k.convert("i32", cut(1)), i(0)), i(rows));
     const threshold = k.convert(type, cut(3));
-    counted(k, order.shape[0], own, [first, add(first, left)], (index, [toLeft, toRight]) => {
+    counted(k, rows, own, [first, add(first, left)], (index, [toLeft, toRight]) => {
       const row = k.load(from, add(first, index), "i32");
       const isBelow = k.compare("le", k.load(source, add(column, row), type), threshold);
       const goesLeft = k.binary("or", isBelow, k.unary("not", isSplit));
@@ -86,7 +86,7 @@ export const partTotalsRoutine: Routine = (node) => ({
   ],
 });
 
-function totalsKernel({ inputs: [order, nodes, splits, targets, weights], params }: Node) {
+function totalsKernel({ inputs: [, nodes, splits, targets, weights], params }: Node) {
   const [rows, columns] = targets.shape;
   const channels = params.channels as number;
   const isByClass = params.isByClass as boolean;
@@ -116,7 +116,7 @@ function totalsKernel({ inputs: [order, nodes, splits, targets, weights], params
   const channelAt = (channel: Value) => add(add(to, i(TOTALS_BEFORE)), channel);
   const grow = (at: Value, by: Value) => k.store(out, at, k.binary("add", k.read(out, at, type), by));
   k.when(k.compare("gt", size, i(0)), () => {
-    const sums = counted(k, order.shape[0], size, [zero, zero], (index, [total, spread]) => {
+    const sums = counted(k, rows, size, [zero, zero], (index, [total, spread]) => {
       const row = k.load(from, add(first, index), "i32");
       const weight = k.load(shares, add(weightsOf, row), type);
       if (isByClass) grow(channelAt(k.convert("i32", k.load(aims, row, type))), weight);

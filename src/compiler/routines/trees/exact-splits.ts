@@ -56,6 +56,8 @@ interface Search {
   readonly k: KernelBuilder;
   readonly type: "f32" | "f64";
   readonly valueType: "f32" | "f64";
+  /** Rows of a node, at most, and places of the rows of all nodes. */
+  readonly rows: number;
   readonly places: number;
   readonly first: Value;
   readonly own: Value;
@@ -93,7 +95,7 @@ function searchKernel({ inputs, params, dtype }: Node, settings: ElementSettings
     const weightsOf = weights.shape[0] === 1 ? i(0) : times(fact(2), rows);
     const channels = totalsOfNodes.shape[1] - TOTALS_BEFORE;
     const search: Search = {
-      ...{ k, type, valueType, first, own, places: order.shape[0] },
+      ...{ k, type, valueType, first, own, rows, places: order.shape[0] },
       minSamplesLeaf: params.minSamplesLeaf as number,
       rowAt: (index) => k.load(from, add(first, index), "i32"),
       numberOf: (row) => k.load(source, add(column, row), valueType),
@@ -129,11 +131,11 @@ function searchKernel({ inputs, params, dtype }: Node, settings: ElementSettings
 }
 
 /** The least and the largest rank, or value, of the node's rows. */
-function extremes({ k, places, own, rowAt, numberOf, rankOf }: Search, isByRank: boolean): readonly [Value, Value] {
+function extremes({ k, rows, own, rowAt, numberOf, rankOf }: Search, isByRank: boolean): readonly [Value, Value] {
   const { i } = indices(k);
   const read = (index: Value) => (isByRank ? rankOf(rowAt(index)) : numberOf(rowAt(index)));
   const start = read(i(0));
-  return counted(k, places, own, [start, start], (index, [least, most]) => {
+  return counted(k, rows, own, [start, start], (index, [least, most]) => {
     const value = read(index);
     return [k.select(k.compare("lt", value, least), value, least), k.select(k.compare("gt", value, most), value, most)];
   }) as [Value, Value];
@@ -141,12 +143,12 @@ function extremes({ k, places, own, rowAt, numberOf, rankOf }: Search, isByRank:
 
 /** One threshold between the extremes. */
 function randomSplit(search: Search, least: Value, most: Value): void {
-  const { k, valueType, places, own, rowAt, numberOf, minSamplesLeaf, sums, tell } = search;
+  const { k, valueType, rows, own, rowAt, numberOf, minSamplesLeaf, sums, tell } = search;
   const { i, add } = indices(k);
   const drawn = k.binary("add", least, k.binary("mul", search.draw(), k.binary("sub", most, least)));
   const threshold = k.select(k.compare("ge", drawn, most), least, drawn);
   sums.clear();
-  const [count, ...carried] = counted(k, places, own, [i(0), ...sums.initial], (index, [left, ...held]) => {
+  const [count, ...carried] = counted(k, rows, own, [i(0), ...sums.initial], (index, [left, ...held]) => {
     const row = rowAt(index);
     const isLeft = k.compare("le", numberOf(row), threshold);
     return [k.select(isLeft, add(left, i(1)), left), ...sums.added(row, held, isLeft)];
@@ -176,7 +178,7 @@ function sortedSplit(
   most: Value,
   [keys, sorted]: readonly [number, number],
 ): void {
-  const { k, places, first, own, minSamplesLeaf, sums, rankOf, rowAt, numberOf, tell, type } = search;
+  const { k, rows, places, first, own, minSamplesLeaf, sums, rankOf, rowAt, numberOf, tell, type } = search;
   const { i, add, times } = indices(k);
   // Memory of this thread: the places of its node among those of its candidate, twice.
   const base = add(times(place, 2 * places), first);
@@ -197,7 +199,7 @@ function sortedSplit(
   const rank = (index: Value) => k.read(keys, add(start, index), "i32");
   const [best, left] = counted(
     k,
-    places,
+    rows,
     lastPlace,
     [none, i(0), rank(i(0)), ...sums.initial],
     (index, [held, at, here, ...carried]) => {
@@ -259,14 +261,14 @@ function insert(
 
 /** Sorts by bytes; the place where the sorted rows begin. */
 function byBytes(
-  { k, places, own, rowAt, rankOf }: Search,
+  { k, rows, places, own, rowAt, rankOf }: Search,
   base: Value,
   least: Value,
   most: Value,
   [keys, sorted]: readonly [number, number],
 ): Value {
   const { i, add } = indices(k);
-  counted(k, places, own, [], (index) => {
+  counted(k, rows, own, [], (index) => {
     const row = rowAt(index);
     k.store(keys, add(base, index), rankOf(row));
     k.store(sorted, add(base, index), row);
@@ -287,7 +289,7 @@ function byBytes(
         k.set(counts, at, i(0));
         return [];
       });
-      counted(k, places, own, [], (index) => {
+      counted(k, rows, own, [], (index) => {
         const at = digit(index);
         k.set(counts, at, add(k.get(counts, at), i(1)));
         return [];
@@ -297,7 +299,7 @@ function byBytes(
         k.set(counts, at, running);
         return [add(running, here)];
       });
-      counted(k, places, own, [], (index) => {
+      counted(k, rows, own, [], (index) => {
         const at = digit(index);
         const [key, row] = [keys, sorted].map((buffer) => k.read(buffer, add(source, index), "i32"));
         const target = k.get(counts, at);
