@@ -142,6 +142,8 @@ export const INNER_LAYERS = {
     discriminant: ["core", "covariance"],
     decomposition: ["core"],
     neighbors: ["core", "metrics"],
+    // missing values
+    impute: ["core", "metrics", "neighbors"],
     cluster: ["core", "metrics", "neighbors"],
     mixture: ["core", "cluster"],
     manifold: ["core", "metrics", "neighbors", "decomposition"],

@@ -5,6 +5,8 @@ import {
   maxAbsScaler,
   minMaxScaler,
   normalizer,
+  oneHotEncoder,
+  ordinalEncoder,
   polynomialFeatures,
   powerTransformer,
   quantileTransformer,
@@ -23,5 +25,7 @@ sweepEstimators([
   { make: () => polynomialFeatures(), targets: "none", method: "transform" },
   { make: () => kBinsDiscretizer(), targets: "none", method: "transform" },
   { make: () => quantileTransformer(), targets: "none", method: "transform", allowsMissing: true },
+  { make: () => oneHotEncoder(), targets: "none", method: "transform", allowsMissing: true, takesCategories: true },
+  { make: () => ordinalEncoder(), targets: "none", method: "transform", allowsMissing: true, takesCategories: true },
   { make: () => powerTransformer(), targets: "none", method: "transform", allowsMissing: true },
 ]);
