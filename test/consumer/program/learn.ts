@@ -3,6 +3,7 @@ import * as learn from "pumice/learn";
 import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
+import { learnIntegrateCalls } from "./learn-integrate.js";
 import { learnLinearCalls } from "./learn-linear.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
@@ -29,6 +30,7 @@ export const learnCalls: Calls = {
   ...decompositionCalls,
   ...discriminantCalls,
   ...treeCalls,
+  ...learnIntegrateCalls,
   ...learnLinearCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,

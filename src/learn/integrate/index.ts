@@ -1,0 +1,2 @@
+/** Integrals and differential equations: `import { integrate } from "pumice/learn"`. Whole integrations are loops on the device. */
+export { check, type OdeMethod, type OdeOptions, type OdeSolution, odeSolve } from "./ode.js";
