@@ -23,3 +23,13 @@ export {
   type StandardScalerOptions,
   standardScaler,
 } from "./scalers.js";
+export type { TermOptions } from "./tokens.js";
+export {
+  type CountVectorizerOptions,
+  countVectorizer,
+  type TfidfLearned,
+  type TfidfTransformerOptions,
+  type TfidfVectorizerOptions,
+  tfidfTransformer,
+  tfidfVectorizer,
+} from "./vectorizers.js";

@@ -15,6 +15,7 @@ export const preprocessingCalls: Calls = {
   binarizer: async () => (await learn.binarizer({ threshold: 2 }).fit(samples, undefined, on)).transform(samples),
   columnTransformer: async () =>
     (await learn.columnTransformer({ city: learn.oneHotEncoder() }).fit(cities)).transform(cities),
+  countVectorizer: async () => (await learn.countVectorizer().fit(["red fish", "blue fish"])).featureNames(),
   featureUnion: async () =>
     (await learn.featureUnion(learn.standardScaler(), learn.normalizer()).fit(samples, undefined, on)).featureNames(),
   functionTransformer: async () =>
@@ -33,4 +34,6 @@ export const preprocessingCalls: Calls = {
   simpleImputer: async () => (await learn.simpleImputer({ strategy: "mostFrequent" }).fit(cities)).transform(cities),
   quantileTransformer: async () =>
     (await learn.quantileTransformer({ nQuantiles: 4 }).fit(samples, undefined, on)).transform(samples),
+  tfidfTransformer: async () => (await learn.tfidfTransformer().fit(samples, undefined, on)).transform(samples),
+  tfidfVectorizer: async () => (await learn.tfidfVectorizer().fit(["red fish", "blue fish"])).transform(["red"]),
 };

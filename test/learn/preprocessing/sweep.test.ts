@@ -1,6 +1,7 @@
 /** The checks that every estimator must pass, on those of this family. */
 import {
   binarizer,
+  countVectorizer,
   kBinsDiscretizer,
   maxAbsScaler,
   minMaxScaler,
@@ -12,6 +13,8 @@ import {
   quantileTransformer,
   robustScaler,
   standardScaler,
+  tfidfTransformer,
+  tfidfVectorizer,
 } from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
@@ -25,6 +28,9 @@ sweepEstimators([
   { make: () => polynomialFeatures(), targets: "none", method: "transform" },
   { make: () => kBinsDiscretizer(), targets: "none", method: "transform" },
   { make: () => quantileTransformer(), targets: "none", method: "transform", allowsMissing: true },
+  { make: () => countVectorizer(), targets: "none", method: "transform", samples: "texts" },
+  { make: () => tfidfVectorizer(), targets: "none", method: "transform", samples: "texts" },
+  { make: () => tfidfTransformer(), targets: "none", method: "transform" },
   { make: () => oneHotEncoder(), targets: "none", method: "transform", allowsMissing: true, takesCategories: true },
   { make: () => ordinalEncoder(), targets: "none", method: "transform", allowsMissing: true, takesCategories: true },
   { make: () => powerTransformer(), targets: "none", method: "transform", allowsMissing: true },
