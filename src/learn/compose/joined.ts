@@ -12,7 +12,7 @@ import { Table } from "../tables/table.js";
 import { type FittedTransformer, namesOf } from "./steps.js";
 
 /** What is known of the columns: those that went in, and which of them go to each model; null for a model that is fed with all. */
-export interface JoinedFacts {
+interface JoinedFacts {
   readonly features: Features;
   readonly columns: readonly (readonly number[] | null)[];
 }

@@ -39,7 +39,7 @@ export const encoderSamples: SampleReader<EncoderOptions> = categoryReader<Encod
 });
 
 /** Categories of columns as numbers, codes of texts or the values themselves, and how often each stands there. */
-export interface CategorySets {
+interface CategorySets {
   /** In order; NaN at the end stands for missing ones. */
   readonly values: readonly Float64Array[];
   readonly counts: readonly Int32Array[];
@@ -133,7 +133,7 @@ export function rowsOfTable(
 }
 
 /** Stands in tables where a feature has fewer categories than others. */
-export const NO_CATEGORY = -1;
+const NO_CATEGORY = -1;
 
 /** What samples become by a table of `rowsOfTable`, [samples, features]. */
 export function becoming(table: Tensor, values: Tensor, x: Tensor): Tensor {
