@@ -18,4 +18,18 @@ cases = {
     "vanDerPol": solved(lambda t, y: [y[1], 1000 * (1 - y[0] ** 2) * y[1] - y[0]], [2, 0], [0, 500, 1000, 2000], "Radau"),
     "robertson": solved(robertson, [1, 0, 0], [0, 0.4, 40, 4e3, 4e6, 4e10], "Radau"),
 }
+random = np.random.default_rng(0)
+
+def samples(n):
+    x = np.cumsum(random.uniform(0.2, 1.5, n)).round(3)
+    y = random.normal(size=(2, n)).round(3)
+    sums = {
+        "trapezoid": integrate.trapezoid(y, x),
+        "simpson": integrate.simpson(y, x=x),
+        "cumulativeTrapezoid": integrate.cumulative_trapezoid(y, x, initial=0),
+        "cumulativeSimpson": integrate.cumulative_simpson(y, x=x, initial=0),  # SciPy 1.12 or later
+    }
+    return {"x": x.tolist(), "y": y.tolist(), **{name: value.ravel().tolist() for name, value in sums.items()}}
+
+cases["samples"] = [samples(n) for n in (3, 6, 7)]
 json.dump(cases, open("integrate-cases.json", "w"))
