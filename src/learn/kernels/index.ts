@@ -1,0 +1,17 @@
+/** Methods by kernels: Gaussian processes, kernel ridge, support vector machines. */
+export * as kernels from "./functions.js";
+export {
+  type GaussianProcessClassifierLearned,
+  type GaussianProcessClassifierOptions,
+  gaussianProcessClassifier,
+} from "./gaussian-process-classifier.js";
+export {
+  type GaussianProcessRegressorLearned,
+  type GaussianProcessRegressorOptions,
+  gaussianProcessRegressor,
+  type JointlyUncertain,
+  type SampleYOptions,
+} from "./gaussian-process-regressor.js";
+export { type KernelRidgeLearned, type KernelRidgeOptions, kernelRidge } from "./kernel-ridge.js";
+export type { KernelFunction, PairwiseKernel, PairwiseOptions } from "./pairwise.js";
+export type { SearchOptions } from "./parameter-search.js";
