@@ -119,6 +119,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "linalg/eig.js": (f, { m }) => [f.eig(m).eigenvectors, f.eigvals(m)],
   "linalg/determinant.js": (f, { m }) => [f.det(m), f.slogdet(m).sign],
   "linalg/ldl.js": (f, { m }) => [f.ldl(m).l, f.ldl(m).order],
+  "linalg/limited-memory.js": (f, { x }) => f.emptyHistory(3, 3, { dtype: x.dtype, device: x.device }).steps,
   "linalg/hermitian-function.js": (f, { m }) => f.hermitianFunction(m, (v: typeof m) => v.exp()),
   "linalg/sylvester.js": (f, { m }) => f.solveSylvester(m, m, m),
   "linalg/gmres.js": (f, { m }) => f.gmres((a: typeof m, v: typeof m) => a.matmul(v), m, m),

@@ -7,6 +7,7 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import type { Tensor } from "../../tensor/index.js";
 import { rowDistance } from "../neighbors/boxes.js";
+import { nearestOfAll } from "../neighbors/brute-force.js";
 import { checkMetric, type Metric, normOf, type Space, spaceOf } from "../neighbors/metric.js";
 import { hostValues, isForTree } from "../neighbors/within.js";
 
@@ -134,4 +135,26 @@ export async function condensedDistances(
     for await (const { row, values } of distanceBands(space.embed(x), space)) add(values, row);
   }
   return pairs;
+}
+
+/**
+ * The distance of each sample to the k-th nearest, itself the first. The device finds who that is; the distance is the host's, so that
+ * equal distances stay equal where they are compared.
+ */
+export async function coreDistances(
+  x: Tensor,
+  k: number,
+  options: DistanceOptions,
+  { count, between }: Distances,
+): Promise<Float64Array> {
+  const last = isPrecomputed(options)
+    ? x.topK(k, { largest: false }).indices.at(":", k - 1)
+    : farthestOf(spaceFor(options), x, k);
+  const places = (await last.cast("i32").data()) as Int32Array;
+  return Float64Array.from({ length: count }, (_, i) => between(i, places[i] as number));
+}
+
+function farthestOf(space: Space, x: Tensor, k: number): Tensor {
+  const samples = space.embed(x);
+  return nearestOfAll(samples, samples, k, space).indices.at(":", k - 1) as Tensor;
 }

@@ -152,7 +152,7 @@ function byNearestPairs(pairs: Float64Array, count: number, update: Update): Mer
  * The merges of single linkage: a minimum spanning tree, grown from the first sample (Prim 1957). `distances` gives those of one sample
  * to all, once for each.
  */
-function spanningMerges(count: number, distances: (sample: number) => ArrayLike<number>): Merges {
+export function spanningMerges(count: number, distances: (sample: number) => ArrayLike<number>): Merges {
   const merges = new Float64Array(4 * (count - 1));
   const isIn = new Uint8Array(count);
   const best = new Float64Array(count).fill(Number.POSITIVE_INFINITY);

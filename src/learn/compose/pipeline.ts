@@ -8,14 +8,23 @@ import { registerClass } from "../../core/tree.js";
 import { Run } from "../../runs/run.js";
 import type { Tensor } from "../../tensor/index.js";
 import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
+import { numberedNames } from "../core/feature-names.js";
 import { registerKind, takenApart } from "../core/kinds.js";
+import type { Fitted } from "../core/model.js";
 import { listOfParts } from "../core/parts.js";
-import type { Samples } from "../core/samples.js";
+import type { Features, Samples } from "../core/samples.js";
+import type { Label } from "../core/targets.js";
 
 /** A fitted step that changes samples. */
 interface FittedTransformer {
+  readonly kind: string;
   transform(samples: Samples): Tensor;
+  featureNames?(): readonly string[];
 }
+
+/** Names of the columns that a step gave. */
+const namesOf = (model: FittedTransformer, x: Tensor): readonly string[] =>
+  model.featureNames?.() ?? numberedNames(model.kind, x.shape[1] as number);
 
 /** Any estimator. */
 // biome-ignore lint/suspicious/noExplicitAny: estimators of all targets and models are steps
@@ -33,7 +42,12 @@ type MethodsOf<Mo> = {
 /** The model of a pipeline: the fitted steps, and the methods of the last. */
 export type PipelineModel<S extends readonly AnyEstimator[]> = {
   readonly kind: "pipeline";
-  readonly steps: readonly unknown[];
+  /** The fitted steps, in their order. */
+  readonly steps: { readonly [K in keyof S]: ModelOf<S[K]> };
+  /** The columns that go into the first step. */
+  readonly features: Features;
+  /** The classes that the last step predicts; null where it does not. */
+  readonly classes: readonly Label[] | null;
 } & MethodsOf<ModelOf<LastOf<S>>>;
 
 class FittedPipeline {
@@ -42,10 +56,24 @@ class FittedPipeline {
     takenApart("model", "pipeline", this, () => ({ steps }));
     const last = steps.at(-1) as unknown as Record<string, unknown>;
     for (const name of methodNames(last)) {
-      const method = (samples: Samples, ...rest: unknown[]) =>
-        (last[name] as (...all: unknown[]) => unknown)(this.before(samples), ...rest);
+      const method = (...given: unknown[]) => {
+        const call = last[name] as (...all: unknown[]) => unknown;
+        // Methods that are called with nothing are about the model.
+        if (given.length === 0) return call.call(last);
+        return call.call(last, this.before(given[0] as Samples), ...given.slice(1));
+      };
       Object.defineProperty(this, name, { value: name === "inverseTransform" ? (x: Samples) => this.back(x) : method });
     }
+  }
+
+  /** The columns that go into the first step. */
+  get features(): Features {
+    return (this.steps[0] as unknown as Fitted).features;
+  }
+
+  /** The classes that the last step predicts; null where it does not. */
+  get classes(): readonly Label[] | null {
+    return (this.steps.at(-1) as unknown as Fitted).classes;
   }
 
   /** Samples as the last step takes them. */
@@ -76,8 +104,15 @@ registerClass<FittedPipeline>(FittedPipeline, {
   rebuild: ({ steps }) => new FittedPipeline(steps as readonly FittedTransformer[]),
 });
 
+/** Names of the methods of a kind: on the prototype of its models, and those that a pipeline gives itself. */
 const methodNames = (model: object): string[] =>
-  Object.getOwnPropertyNames(Object.getPrototypeOf(model)).filter((name) => name !== "constructor");
+  [model, Object.getPrototypeOf(model) as object].flatMap((holder) =>
+    Object.entries(Object.getOwnPropertyDescriptors(holder))
+      .filter(([name, { value }]) => typeof value === "function" && !RESERVED.has(name))
+      .map(([name]) => name),
+  );
+
+const RESERVED: ReadonlySet<string> = new Set(["constructor", "toString", "before", "back"]);
 
 /** Options of the steps, by the place of the step: `pipeline(…).with({ 1: { alpha: 10 } })`. */
 export type PipelineOptions = Readonly<Record<number, object>>;
@@ -101,10 +136,13 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
     fitTensors(samples, targets, options: FitOptions = {}) {
       const fitted: FittedTransformer[] = [];
       let x: Tensor = samples;
+      let given = options;
       for (const [place, step] of steps.entries()) {
-        const model = step.fitTensors(x, targets, options) as FittedTransformer;
-        if (place < steps.length - 1) x = transforming(step, place, model).transform(x);
+        const model = step.fitTensors(x, targets, given) as FittedTransformer;
         fitted.push(model);
+        if (place === steps.length - 1) break;
+        x = transforming(step, place, model).transform(x);
+        given = { ...options, featureNames: namesOf(model, x) };
       }
       return new FittedPipeline(fitted) as unknown as PipelineModel<S>;
     },
@@ -130,11 +168,16 @@ async function* fitting<S extends readonly AnyEstimator[]>(
 ): AsyncGenerator<FitProgress, PipelineModel<S>> {
   const fitted: FittedTransformer[] = [];
   let x: Samples = samples;
+  let given = options;
   for (const [place, step] of steps.entries()) {
     options.signal?.throwIfAborted();
-    const model = (await step.fit(x, targets, options)) as FittedTransformer;
-    if (place < steps.length - 1) x = transforming(step, place, model).transform(x);
+    const model = (await step.fit(x, targets, given)) as FittedTransformer;
     fitted.push(model);
+    if (place < steps.length - 1) {
+      const changed = transforming(step, place, model).transform(x);
+      given = { ...options, featureNames: namesOf(model, changed) };
+      x = changed;
+    }
     yield { step: place + 1, steps: steps.length };
   }
   return new FittedPipeline(fitted) as unknown as PipelineModel<S>;

@@ -11,6 +11,7 @@ import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.j
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
 import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
+import { featuresNamed } from "./feature-names.js";
 import { checkFinite } from "./finite.js";
 import { registerKind, takenApart } from "./kinds.js";
 import { type Facts, type Method, type Model, type ModelMaker, modelMaker } from "./model.js";
@@ -26,6 +27,8 @@ export interface FitOptions extends Placing {
   readonly weights?: Tensor | ArrayLike<number>;
   /** The classes of a classification, where not all of them are among the labels, or the labels are traced. */
   readonly classes?: readonly Label[];
+  /** Names of the columns, where samples are a matrix: the model knows its features by them. */
+  readonly featureNames?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -34,6 +37,7 @@ const FIT: OptionKinds<FitOptions> = {
   dtype: "dtype",
   weights: "any",
   classes: "any",
+  featureNames: "any",
   signal: "signal",
 };
 
@@ -84,7 +88,7 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   /** Throws on options that no table of kinds can tell to be wrong. */
   check?(options: O): void;
   /** Throws, or rejects, on values of samples that the kind cannot learn from; `fit` asks, `fitTensors` does not. */
-  checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  checkSamples?(operation: string, x: Tensor, features: Features, options: O): Promise<void>;
   /** The same of targets. */
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   /** The same of what was learned: where an equation had no solution, say. */
@@ -160,6 +164,18 @@ const readerOf = <Y, L, O extends object, M extends Readonly<Record<string, Meth
   definition: Definition<Y, L, O, M>,
 ): SampleReader<O> => definition.samples ?? (numberSamples as SampleReader<O>);
 
+/** The matrix of a fit, and its columns under the names that the fit was told. */
+function readSamples<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
+  operation: string,
+  definition: Definition<Y, L, O, M>,
+  samples: Samples,
+  given: FitOptions,
+  options: O,
+): { readonly matrix: Tensor; readonly features: Features } {
+  const { matrix, features } = readerOf(definition).read(operation, samples, given, options);
+  return { matrix, features: featuresNamed(operation, features, given.featureNames) };
+}
+
 async function* fitting<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
   definition: Definition<Y, L, O, M>,
   model: ModelMaker<L, O, M>,
@@ -170,7 +186,7 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
 ): AsyncGenerator<FitProgress, Model<L, O, M>> {
   const operation = `${definition.kind}.fit`;
   checkOptions(operation, given, FIT);
-  const { matrix: x, features } = readerOf(definition).read(operation, samples, given, options);
+  const { matrix: x, features } = readSamples(operation, definition, samples, given, options);
   checkSomeSamples(operation, x);
   const { y, classes } = await definition.targets.read(operation, targets, x, given);
   const weights = weightsOf(operation, definition, given, x);
@@ -180,7 +196,7 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
     y && classes === null ? checkFinite(operation, "target", y) : null,
     weights ? checkWeights(operation, weights) : null,
   ]);
-  await definition.checkSamples?.(operation, x, features);
+  await definition.checkSamples?.(operation, x, features, options);
   if (y) await definition.checkTargets?.(operation, y, options);
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
@@ -201,7 +217,7 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
   const operation = `${definition.kind}.fitTensors`;
   checkOptions(operation, given, FIT);
   checkTensor(operation, "samples", samples);
-  const { matrix: x, features } = readerOf(definition).read(operation, samples, given, options);
+  const { matrix: x, features } = readSamples(operation, definition, samples, given, options);
   checkSomeSamples(operation, x);
   const { y, classes } = definition.targets.trace(operation, targets, x, given);
   const facts: Facts = { features, classes };

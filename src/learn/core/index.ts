@@ -7,6 +7,7 @@ export type {
   ClusterLearned,
   Ignored,
   OutlierMethods,
+  PlaceLearned,
   ProbabilityMethods,
   RegressionMethods,
   TransformMethods,

@@ -5,13 +5,12 @@
  */
 import type { OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
-import { isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
+import { isTensor, type Tensor, tensor, where, zeros } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import { type Data, type EstimatorMaker, estimator, type Learning, type TargetReader } from "./estimator.js";
-
+import { numberedNames } from "./feature-names.js";
 import { type Fitted, FittedModel, type Method } from "./model.js";
 import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
-
 import { codesBeside, codesOfTensor, type Label, type Labels, type Numbers, numbersBeside } from "./targets.js";
 
 /** Data of a regression: numbers as targets. */
@@ -24,7 +23,7 @@ interface Common<L, O extends object, M> {
   readonly kind: string;
   readonly options: OptionKinds<O>;
   check?(options: O): void;
-  checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  checkSamples?(operation: string, x: Tensor, features: Features, options: O): Promise<void>;
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   checkLearned?(operation: string, learned: L): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
@@ -220,6 +219,8 @@ export const noTargets: TargetReader<Ignored> = {
 export interface TransformMethods<L, O> extends Methods {
   /** The samples in their new columns. */
   transform(model: Fitted<L, O>, samples: Samples): Tensor;
+  /** The names of the columns that `transform` gives. */
+  featureNames(model: Fitted<L, O>): readonly string[];
 }
 
 /** Estimators that change samples: scalers, encoders, projections. */
@@ -227,8 +228,11 @@ export function transformer<L, O extends object, M extends Methods = None>(
   definition: Common<L, O, M> & {
     learn(data: Data, options: O): Learning<L>;
     transform(learned: L, x: Tensor, options: O): Tensor;
+    /** Names of the new columns; numbered under the name of the kind unless told. */
+    featureNames?(learned: L, features: Features, options: O): readonly string[];
   },
 ): EstimatorMaker<Ignored, L, O, TransformMethods<L, O> & M> {
+  const { kind } = definition;
   const methods = {
     transform: (model: Fitted<L, O>, samples: Samples): Tensor =>
       definition.transform(
@@ -236,10 +240,27 @@ export function transformer<L, O extends object, M extends Methods = None>(
         samplesFor(model as Fitted<unknown, object>, "transform", samples),
         model.options,
       ),
+    featureNames({ learned, features, options }: Fitted<L, O>): readonly string[] {
+      if (definition.featureNames) return definition.featureNames(learned, features, options);
+      const like = firstTensor(learned);
+      // One row is enough to tell the width; nothing is computed.
+      const row = zeros([1, features.count], { device: like?.device, dtype: floatOf(like) }) as Tensor;
+      return numberedNames(kind, definition.transform(learned, row, options).shape[1] as number);
+    },
     ...definition.methods,
   };
   return estimator({ ...definition, targets: noTargets, methods }) as never;
 }
+
+/** The place of samples, for kinds that learn nothing: models go where they were fitted. */
+export interface PlaceLearned {
+  /** A zero on the device and in the dtype of the samples of the fit. */
+  readonly place: Tensor;
+  readonly [name: string]: Tensor;
+}
+
+/** @see PlaceLearned */
+export const placeOf = ({ device, dtype }: Tensor): PlaceLearned => ({ place: zeros([], { device, dtype }) as Tensor });
 
 // ---------------------------------------------------------------------------------------------- clusters
 

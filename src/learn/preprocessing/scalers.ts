@@ -2,6 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { ones, type Tensor, where, zeros } from "../../tensor/index.js";
+import { inputNames } from "../core/feature-names.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { samplesFor, transformer } from "../core/sorts.js";
@@ -52,6 +53,7 @@ export const standardScaler = transformer<ScalerLearned, StandardScalerOptions, 
     return { shift: withMean ? mean : none(x), scale: withStd ? divisor(spread) : unit(x) };
   },
   transform: scaled,
+  featureNames: (_, features) => inputNames(features),
   methods,
 });
 
@@ -75,6 +77,7 @@ export const minMaxScaler = transformer<ScalerLearned, MinMaxScalerOptions, type
     return { shift: least.sub(scale.mul(low)) as Tensor, scale };
   },
   transform: scaled,
+  featureNames: (_, features) => inputNames(features),
   methods,
 });
 
@@ -84,6 +87,7 @@ export const maxAbsScaler = transformer<ScalerLearned, object, typeof methods>({
   options: {},
   learn: ({ x }) => ({ shift: none(x), scale: divisor(x.abs().max({ axis: 0 }) as Tensor) }),
   transform: scaled,
+  featureNames: (_, features) => inputNames(features),
   methods,
 });
 
@@ -113,5 +117,6 @@ export const robustScaler = transformer<ScalerLearned, RobustScalerOptions, type
     };
   },
   transform: scaled,
+  featureNames: (_, features) => inputNames(features),
   methods,
 });

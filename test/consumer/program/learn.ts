@@ -7,6 +7,7 @@ import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
+import { preprocessingCalls } from "./learn-preprocessing.js";
 import { learnTableCalls } from "./learn-tables.js";
 import { treeCalls } from "./learn-trees.js";
 import type { Calls } from "./methods.js";
@@ -31,6 +32,7 @@ export const learnCalls: Calls = {
   ...treeCalls,
   ...learnLinearCalls,
   ...kernelCalls,
+  ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
   groupKFold: () => learn.groupKFold(2).split({ samples: 4, groups: [1, 1, 2, 2] }),

@@ -4,7 +4,20 @@ import os
 
 import numpy as np
 from sklearn import cluster, datasets
+from sklearn.cluster import _optics
 
+
+
+def correct_predecessor(reachability_plot, predecessor_plot, ordering, s, e):
+    """As in scikit-learn 1.6. Versions before took the predecessor, which is a sample, for a place of the order."""
+    while s < e:
+        if reachability_plot[s] > reachability_plot[e] or predecessor_plot[e] in ordering[s:e]:
+            return s, e
+        e -= 1
+    return None, None
+
+
+_optics._correct_predecessor = correct_predecessor
 rng = np.random.default_rng(5)
 rounded = lambda x: np.round(x * 256) / 256
 moons = rounded(datasets.make_moons(120, noise=0.08, random_state=1)[0])
@@ -65,6 +78,8 @@ cases = {
         optics("iris", 6, metric="manhattan", max_eps=1.2),
         optics("moons", 5, cluster_method="dbscan", eps=0.2),
         optics("digits", 4, xi=0.03, min_cluster_size=0.1),
+        optics("blobs", 0.04, xi=0.15),
+        optics("moons", 3, xi=0.02, max_eps=0.3, metric="chebyshev"),
     ],
 }
 with open(os.path.join(os.path.dirname(__file__), "cluster-cases.json"), "w") as file:

@@ -1,8 +1,10 @@
 /** The checks that every estimator must pass, on those of this family. */
-import { agglomerativeClustering, dbscan } from "../../../src/learn/index.js";
+import { agglomerativeClustering, dbscan, hdbscan, optics } from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
   { make: () => agglomerativeClustering(), targets: "none", method: "labels" },
   { make: () => dbscan({ eps: 1, minSamples: 2 }), targets: "none", method: "labels" },
+  { make: () => hdbscan({ minClusterSize: 2 }), targets: "none", method: "labels" },
+  { make: () => optics({ minSamples: 2 }), targets: "none", method: "labels" },
 ]);

@@ -2,7 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { jit, stack, type Tensor, tensor, vmap } from "../../../src/index.js";
-import { linearRegression, minMaxScaler, pipeline, ridge, standardScaler } from "../../../src/learn/index.js";
+import {
+  type Fitted,
+  linearRegression,
+  maxAbsScaler,
+  minMaxScaler,
+  pca,
+  pipeline,
+  polynomialFeatures,
+  ridge,
+  standardScaler,
+  table,
+} from "../../../src/learn/index.js";
 import { closeTo, learnCases, of } from "../../support/learn-cases.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 
@@ -43,6 +54,31 @@ test("options of steps are changed by the step's place", async () => {
   const changed = pipeline(standardScaler(), ridge()).with({ 1: { alpha: 7 } });
   assert.deepEqual(changed.options[1], { alpha: 7 });
   assert.match(String(await changed.fit([[1], [2]], [1, 2])), /pipeline of standardScaler.* → ridge\(\{ alpha: 7 \}\)/);
+});
+
+test("names of columns go through the steps to the last model, in fit and in fitTensors", async () => {
+  const steps = pipeline(polynomialFeatures({ includeBias: false }), standardScaler(), ridge());
+  const names = ["a", "b", "a^2", "a b", "b^2"];
+  const columns = table({ a: [1, 2, 4], b: [3, 1, 2] });
+  const namesIn = (model: { readonly steps: readonly unknown[] }) => (model.steps.at(-1) as Fitted).features.names;
+  const model = await steps.fit(columns, [1, 2, 3]);
+  assert.deepEqual([namesIn(model), model.features.names], [names, ["a", "b"]]);
+  const x = of([[1, 3], [2, 1], [4, 2]], "f64"); // biome-ignore format: a matrix
+  const traced = steps.fitTensors(x, of([1, 2, 3], "f64"), { featureNames: ["a", "b"] });
+  assert.deepEqual(namesIn(traced), names);
+  assert.deepEqual(namesIn(await pipeline(pca({ nComponents: 1 }), ridge()).fit(x, [1, 2, 3])), ["pca0"]);
+  await assert.rejects(async () => ridge().fit(x, [1, 2, 3], { featureNames: ["a"] }), /1 featureNames.* have 2/);
+});
+
+test("methods without samples, and pipelines as last steps", async () => {
+  const inner = pipeline(standardScaler(), minMaxScaler());
+  const x = of([[1, 5], [2, 4], [4, 9]], "f64"); // biome-ignore format: a matrix
+  const model = await pipeline(maxAbsScaler(), inner).fit(x);
+  assert.deepEqual(model.featureNames(), ["x0", "x1"]);
+  await closeTo(model.inverseTransform(model.transform(x)), numbersOf(x), 1e-14, "back");
+  const predicting = await pipeline(maxAbsScaler(), pipeline(standardScaler(), ridge())).fit(x, [1, 2, 3]);
+  const flat = await pipeline(maxAbsScaler(), standardScaler(), ridge()).fit(x, [1, 2, 3]);
+  assert.deepEqual(numbersOf(predicting.predict(x)), numbersOf(flat.predict(x)));
 });
 
 test("a step before the last must transform, and steps are estimators", async () => {

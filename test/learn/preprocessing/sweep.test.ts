@@ -1,5 +1,16 @@
 /** The checks that every estimator must pass, on those of this family. */
-import { maxAbsScaler, minMaxScaler, robustScaler, standardScaler } from "../../../src/learn/index.js";
+import {
+  binarizer,
+  kBinsDiscretizer,
+  maxAbsScaler,
+  minMaxScaler,
+  normalizer,
+  polynomialFeatures,
+  powerTransformer,
+  quantileTransformer,
+  robustScaler,
+  standardScaler,
+} from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
@@ -7,4 +18,10 @@ sweepEstimators([
   { make: () => minMaxScaler(), targets: "none", method: "transform" },
   { make: () => maxAbsScaler(), targets: "none", method: "transform" },
   { make: () => robustScaler(), targets: "none", method: "transform" },
+  { make: () => normalizer(), targets: "none", method: "transform" },
+  { make: () => binarizer(), targets: "none", method: "transform" },
+  { make: () => polynomialFeatures(), targets: "none", method: "transform" },
+  { make: () => kBinsDiscretizer(), targets: "none", method: "transform" },
+  { make: () => quantileTransformer(), targets: "none", method: "transform", allowsMissing: true },
+  { make: () => powerTransformer(), targets: "none", method: "transform", allowsMissing: true },
 ]);
