@@ -11,7 +11,7 @@ import { cond, scan } from "../../transforms/control.js";
 import { normOf, type Space } from "./metric.js";
 
 /** Neighbours of queries, the nearest first; of equals, the first among the samples. */
-interface Nearest {
+export interface Nearest {
   /** Reduced distances, [queries, k]. */
   readonly reduced: Tensor;
   /** Places among the samples, [queries, k], i32. */
@@ -40,7 +40,7 @@ export function nearestOfAll(samples: Tensor, queries: Tensor, k: number, space:
 }
 
 /** What a function gives for queries, band by band: a loop where there are several. `rows` are the places of a band's queries. */
-function inBands<R>(queries: Tensor, most: number, compute: (band: Tensor, rows: Tensor) => R): R {
+export function inBands<R>(queries: Tensor, most: number, compute: (band: Tensor, rows: Tensor) => R): R {
   const [count, features] = queries.shape as [number, number];
   const { device } = queries;
   const rounds = Math.ceil(count / most);

@@ -1,7 +1,33 @@
 /** Nearest neighbours, and what is learned from them. */
 export {
+  type KNeighborsLearned,
+  type KNeighborsPredictorOptions,
+  kNeighborsClassifier,
+  kNeighborsRegressor,
+} from "./k-neighbors.js";
+export type { KdTree } from "./kd-tree.js";
+export {
   type LocalOutlierFactorLearned,
   type LocalOutlierFactorOptions,
   localOutlierFactor,
 } from "./local-outlier-factor.js";
 export type { Metric, MetricOptions } from "./metric.js";
+export {
+  type NearestNeighborsLearned,
+  type NearestNeighborsOptions,
+  nearestNeighbors,
+  type RadiusGraphOptions,
+  type RadiusOptions,
+} from "./nearest-neighbors.js";
+export type { GraphMode, KNeighborsGraphOptions, KNeighborsMethods, KNeighborsOptions } from "./neighbor-methods.js";
+export {
+  type RadiusNeighborsClassifierLearned,
+  type RadiusNeighborsClassifierOptions,
+  type RadiusNeighborsLearned,
+  type RadiusNeighborsOptions,
+  radiusNeighborsClassifier,
+  radiusNeighborsRegressor,
+} from "./radius-neighbors.js";
+export type { RadiusNeighbors } from "./radius-search.js";
+export type { Neighbors, Searched, SearchOptions } from "./search.js";
+export type { NeighborWeights } from "./weights.js";

@@ -9,6 +9,17 @@ const samples = [
   [6, 1],
 ];
 
+const numbers = [1, 2, 3, 5];
+const labels = ["a", "b", "a", "b"];
+const two = { nNeighbors: 2 };
+
 export const neighborsCalls: Calls = {
+  kNeighborsClassifier: async () => (await learn.kNeighborsClassifier(two).fit(samples, labels)).predictLabels(samples),
+  kNeighborsRegressor: async () => (await learn.kNeighborsRegressor(two).fit(samples, numbers)).predict(samples),
   localOutlierFactor: async () => (await learn.localOutlierFactor().fit(samples)).predict(samples),
+  nearestNeighbors: async () => (await learn.nearestNeighbors(two).fit(samples)).radiusNeighbors(),
+  radiusNeighborsClassifier: async () =>
+    (await learn.radiusNeighborsClassifier({ outlierLabel: "a" }).fit(samples, labels)).predictLabels(samples),
+  radiusNeighborsRegressor: async () =>
+    (await learn.radiusNeighborsRegressor({ radius: 9 }).fit(samples, numbers)).predict(samples),
 };

@@ -28,6 +28,12 @@ SETS = {
     "diabetes": (spread(diabetes[0][:90] * 20), diabetes[1][:90]),
     "places": (np.round(rng.uniform(-1, 1, (40, 2)) * [1.5, 3] * 1024) / 1024, np.arange(40) % 3),
 }
+twins = np.random.default_rng(11)
+# Every sample twice, with labels of its own: equal distances and equal votes.
+SETS["twins"] = (
+    np.round(np.concatenate([np.repeat(twins.normal(size=(40, 3)), 2, 0), twins.normal(size=(15, 3))]) * 1024) / 1024,
+    twins.integers(0, 3, 95),
+)
 METRICS = [("euclidean", 2), ("sqeuclidean", 2), ("manhattan", 1), ("chebyshev", 2), ("minkowski", 3), ("cosine", 2)]
 
 
@@ -135,11 +141,14 @@ cases = {
         classifier("iris", 4, "distance"),
         classifier("digits", 3, "distance", "manhattan"),
         classifier("wine", 7, "uniform", "cosine"),
+        classifier("twins", 2, "uniform"),
+        classifier("twins", 4, "distance", "manhattan"),
     ],
     "regressors": [
         regressor("diabetes", 5, "uniform"),
         regressor("diabetes", 6, "distance", "chebyshev"),
         regressor("diabetes", 4, "distance", "cosine"),
+        regressor("twins", 4, "distance"),
     ],
     "radiusClassifiers": [
         radius_classifier("iris", 0.9, "uniform", 1),

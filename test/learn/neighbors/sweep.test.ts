@@ -1,5 +1,27 @@
 /** The checks that every estimator must pass, on those of this family. */
-import { localOutlierFactor } from "../../../src/learn/index.js";
+import {
+  kNeighborsClassifier,
+  kNeighborsRegressor,
+  localOutlierFactor,
+  nearestNeighbors,
+  radiusNeighborsClassifier,
+  radiusNeighborsRegressor,
+} from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
-sweepEstimators([{ make: () => localOutlierFactor({ nNeighbors: 3 }), targets: "none", method: "decisionFunction" }]);
+sweepEstimators([
+  { make: () => localOutlierFactor({ nNeighbors: 3 }), targets: "none", method: "decisionFunction" },
+  { make: () => nearestNeighbors({ nNeighbors: 2 }), targets: "none", method: "kNeighborsGraph" },
+  { make: () => kNeighborsClassifier({ nNeighbors: 2 }), targets: "labels", method: "predictProbability" },
+  {
+    make: () => kNeighborsRegressor({ nNeighbors: 2, algorithm: "kdTree", leafSize: 3 }),
+    targets: "numbers",
+    method: "predict",
+  },
+  {
+    make: () => radiusNeighborsClassifier({ outlierLabel: "mostFrequent" }),
+    targets: "labels",
+    method: "predictProbability",
+  },
+  { make: () => radiusNeighborsRegressor({ radius: 9 }), targets: "numbers", method: "predict" },
+]);
