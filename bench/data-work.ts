@@ -333,15 +333,15 @@ function newMeans(x: Tensor, means: Tensor): Tensor {
 const FEW = 2000;
 const FEW_ROUNDS = 3;
 
-/** Few points and rounds, followed by plain loops. */
-function fewMeans(device: string, width: number, clusters: number): Work {
+/** Means of clusters of few points after few rounds, by plain loops. */
+export function plainMeans(points: number, width: number, clusters: number, rounds: number): number[][] {
   const at = (point: number, j: number): number => uniformAt(point * width + j, 0);
   let means = Array.from({ length: clusters }, (_, c) => Array.from({ length: width }, (_, j) => at(c, j)));
   const distance = (point: number, mean: readonly number[]): number =>
     total(width, (j) => (at(point, j) - mean[j]!) ** 2);
-  for (let round = 0; round < FEW_ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     const members: number[][] = means.map(() => []);
-    for (let point = 0; point < FEW; point++) {
+    for (let point = 0; point < points; point++) {
       const distances = means.map((mean) => distance(point, mean));
       members[distances.indexOf(Math.min(...distances))]!.push(point);
     }
@@ -349,6 +349,11 @@ function fewMeans(device: string, width: number, clusters: number): Work {
       Array.from({ length: width }, (_, j) => total(those.length, (k) => at(those[k]!, j)) / Math.max(1, those.length)),
     );
   }
+  return means;
+}
+
+function fewMeans(device: string, width: number, clusters: number): Work {
+  const means = plainMeans(FEW, width, clusters, FEW_ROUNDS);
   return {
     ...kMeans(device, FEW, width, clusters, FEW_ROUNDS),
     expected: (i) => means[Math.floor(i / width)]![i % width]!,

@@ -139,6 +139,15 @@ def _numpy():
     return {"module": numpy, "version": numpy.__version__, "device": "2 threads of the processor"}
 
 
+def _sklearn():
+    # As many threads as our CPU engine has on the machine of these rows.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
+    os.environ.setdefault("OMP_NUM_THREADS", "2")
+    import sklearn
+
+    return {"module": sklearn, "version": sklearn.__version__, "device": "2 threads of the processor"}
+
+
 def _numpyro():
     import numpyro
 
@@ -155,4 +164,4 @@ def _numpyro_cpu():
     return {"module": numpyro, "version": numpyro.__version__, "device": f"{os.cpu_count()} threads of the processor"}
 
 
-LOADERS = {"torch": _torch, "jax": _jax, "numpy": _numpy, "numpyro": _numpyro, "numpyro-cpu": _numpyro_cpu}
+LOADERS = {"torch": _torch, "jax": _jax, "numpy": _numpy, "sklearn": _sklearn, "numpyro": _numpyro, "numpyro-cpu": _numpyro_cpu}

@@ -11,6 +11,7 @@ import { eventLoopRows } from "./event-loop.js";
 import { everydayRows } from "./everyday.js";
 import { garbageRows } from "./garbage.js";
 import { layerRows } from "./layers.js";
+import { learnRows } from "./learn.js";
 import { linalgRows } from "./linalg.js";
 import { modelRows } from "./models.js";
 import { recordingRows } from "./recording.js";
@@ -30,6 +31,7 @@ export const rows: readonly Row[] = [
   ...tensorRows,
   ...contractionRows,
   ...linalgRows,
+  ...learnRows,
   ...dataRows,
   ...transformRows,
   ...garbageRows,

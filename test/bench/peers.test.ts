@@ -28,12 +28,15 @@ const pythonRows = [...new Set(rows.flatMap(({ peers }) => Object.values(peers ?
   (row) => !row.startsWith("js:"),
 );
 
-test("without torch, jax, numpy, numpyro and R every row is reported absent, with the reason", { skip }, async () => {
+test("without torch, jax, numpy, scikit-learn, numpyro and R every row is reported absent, with the reason", {
+  skip,
+}, async () => {
   const wanted = [...pythonRows, "numpyro/anything"];
   const program = withModules({
     torch: gone("torch"),
     jax: gone("jax"),
     numpy: gone("numpy"),
+    sklearn: gone("sklearn"),
     numpyro: gone("numpyro"),
   });
   const withoutR = { ...program, env: { ...program.env, RSCRIPT: "no-such-program" } };

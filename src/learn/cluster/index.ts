@@ -3,6 +3,7 @@ export { type AgglomerativeLearned, type AgglomerativeOptions, agglomerativeClus
 export { type DbscanLearned, type DbscanOptions, dbscan } from "./dbscan.js";
 export type { DistanceOptions } from "./distances.js";
 export { type HdbscanLearned, type HdbscanOptions, hdbscan } from "./hdbscan.js";
+export { type KMeansLearned, type KMeansOptions, kMeans } from "./k-means.js";
 export type { LinkageMethod } from "./linkage.js";
 export { type CutOptions, copheneticDistances, cutTree } from "./merge-tree.js";
 export { type OpticsLearned, type OpticsOptions, optics } from "./optics.js";

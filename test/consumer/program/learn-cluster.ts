@@ -16,6 +16,7 @@ export const clusterCalls: Calls = {
   copheneticDistances: async () => learn.copheneticDistances(await tree()),
   cutTree: async () => learn.cutTree(await tree(), { nClusters: 2 }),
   dbscan: async () => (await learn.dbscan({ eps: 2, minSamples: 2 }).fit(samples)).learned.labels,
+  kMeans: async () => (await learn.kMeans({ nClusters: 2 }).fit(samples)).predict(samples),
   hdbscan: async () => (await learn.hdbscan({ minClusterSize: 2 }).fit(samples)).learned.probabilities,
   optics: async () => (await learn.optics({ minSamples: 2 }).fit(samples)).learned.reachability,
 };

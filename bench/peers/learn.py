@@ -1,0 +1,73 @@
+"""Peers of the rows of classical learning, bench/rows/learn.ts: scikit-learn on the CPU, and the same fits for PyTorch and JAX."""
+
+import warnings
+from functools import partial
+
+from data import CLUSTERS, ROUNDS, clustered, jax_k_means, torch_k_means
+from linalg import Numpy
+from tensors import Jax, Torch, enter, length
+from timing import the
+
+
+class Sklearn(Numpy):
+    """scikit-learn; its inputs are NumPy's."""
+
+    name = "sklearn"
+
+    def __init__(self):
+        the("sklearn")
+        super().__init__()
+        # Rounds end where they are told to, which it warns of.
+        warnings.filterwarnings("ignore")
+
+    def uniform(self, shape, seed):
+        return (self.centred(shape, seed) + self.np.float32(1)) / self.np.float32(2)
+
+
+# ---------------------------------------------------------------------------------------- k-means
+
+
+def k_means(library):
+    from sklearn.cluster import KMeans
+
+    def compute(x):
+        fitted = KMeans(CLUSTERS, init=x[:CLUSTERS], n_init=1, max_iter=ROUNDS, tol=0).fit(x)
+        return library.np.asarray(fitted.inertia_)
+
+    return compute
+
+
+def inertia_of(k_means):
+    """The inertia of the means that a function gives."""
+
+    def of(library):
+        fit = k_means(library)
+
+        def compute(x):
+            means = fit(x)
+            squares = (means**2).sum(1) - 2 * (x @ means.T) + (x**2).sum(1)[:, None]
+            least = squares.min(1)
+            return (least if library.name == "jax" else least.values).sum()
+
+        return compute
+
+    return of
+
+
+def samples(count, features):
+    return lambda library: [library.uniform((length(count), features), 0)]
+
+
+SKLEARN = {"k-means": (k_means, samples(100_000, 32))}
+TORCH = {"k-means": (inertia_of(torch_k_means), clustered)}
+JAX = {"k-means": (inertia_of(jax_k_means), clustered)}
+
+
+def work(compute, inputs, library):
+    given = inputs(library)
+    return compute(library), given
+
+
+for library_, of_ in ((Sklearn, SKLEARN), (Torch, TORCH), (Jax, JAX)):
+    for name_, (compute_, inputs_) in of_.items():
+        enter(library_, f"learn-{name_}", partial(work, compute_, inputs_))
