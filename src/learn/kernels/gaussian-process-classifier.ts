@@ -21,10 +21,10 @@ import {
   variances,
 } from "./covariance.js";
 import { constant, type Kernel, product, rbf } from "./kernel.js";
-import { checkSearch, likeliestParameters, SEARCH, type SearchOptions } from "./parameter-search.js";
+import { checkSearch, likeliestParameters, SEARCH, type ParameterSearchOptions } from "./parameter-search.js";
 
 /** Options of `gaussianProcessClassifier`. */
-export interface GaussianProcessClassifierOptions extends SearchOptions {
+export interface GaussianProcessClassifierOptions extends ParameterSearchOptions {
   /** The covariance of the log-odds: `rbf()` with all parameters fixed unless told, as in scikit-learn. */
   readonly kernel?: Kernel;
   /** Rounds of Newton's method for the mode: 100 unless told. */

@@ -23,10 +23,10 @@ import {
   variances,
 } from "./covariance.js";
 import { constant, type Kernel, product, rbf } from "./kernel.js";
-import { checkSearch, likeliestParameters, SEARCH, type SearchOptions } from "./parameter-search.js";
+import { checkSearch, likeliestParameters, SEARCH, type ParameterSearchOptions } from "./parameter-search.js";
 
 /** Options of `gaussianProcessRegressor`. */
-export interface GaussianProcessRegressorOptions extends SearchOptions {
+export interface GaussianProcessRegressorOptions extends ParameterSearchOptions {
   /** The covariance of the function: `rbf()` with all parameters fixed unless told, as in scikit-learn. */
   readonly kernel?: Kernel;
   /** The variance of the noise, added to the diagonal: 1e-10 unless told. A list has one for each sample of the fit. */

@@ -14,4 +14,4 @@ export {
 } from "./gaussian-process-regressor.js";
 export { type KernelRidgeLearned, type KernelRidgeOptions, kernelRidge } from "./kernel-ridge.js";
 export type { KernelFunction, PairwiseKernel, PairwiseOptions } from "./pairwise.js";
-export type { SearchOptions } from "./parameter-search.js";
+export type { ParameterSearchOptions } from "./parameter-search.js";

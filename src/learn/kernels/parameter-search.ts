@@ -15,7 +15,7 @@ import { type KernelParameters, kernelTree, parameters } from "./covariance.js";
 import type { Kernel } from "./kernel.js";
 
 /** Options of the search. */
-export interface SearchOptions {
+export interface ParameterSearchOptions {
   /** How parameters of the kernel are found: "lbfgs" unless told; "none" keeps those that the kernel starts with. */
   readonly optimizer?: "lbfgs" | "none";
   /** Further searches from random starts within the bounds: 0 unless told. The best of all counts. */
@@ -36,7 +36,7 @@ export const SEARCH = {
   seed: "number",
 } as const;
 
-export function checkSearch(kind: string, { nRestartsOptimizer = 0, tol = 0, maxIter = 1 }: SearchOptions): void {
+export function checkSearch(kind: string, { nRestartsOptimizer = 0, tol = 0, maxIter = 1 }: ParameterSearchOptions): void {
   checkWhole(kind, "nRestartsOptimizer", nRestartsOptimizer, 0);
   checkWhole(kind, "maxIter", maxIter, 1);
   if (tol >= 0 && Number.isFinite(tol)) return;
@@ -80,7 +80,7 @@ export function likeliestParameters<D>(
   like: Tensor,
   data: D,
   likelihood: (parameters: KernelParameters, data: D) => Tensor,
-  { optimizer = "lbfgs", nRestartsOptimizer = 0, tol = 1e-5, maxIter = 200, seed = 0 }: SearchOptions,
+  { optimizer = "lbfgs", nRestartsOptimizer = 0, tol = 1e-5, maxIter = 200, seed = 0 }: ParameterSearchOptions,
 ): KernelParameters {
   if (optimizer === "none" || !isFree(kernel)) return parameters(kernel, like);
   const { least, most, start, restore, toFree, toBounded } = box(kernel, like);
