@@ -83,6 +83,31 @@ export function testCurves(curves: Readonly<Record<string, Curve>>): void {
         });
       });
     }
+    for (const [dtype, digits] of [
+      ["bf16", 8],
+      ["f16", 11],
+    ] as const) {
+      test(`${dtype} is rounded once: the nearest number to the closed form's, and to its slope`, () => {
+        const x = tensor(SAMPLES).cast(dtype);
+        const rounded = numbersOf(x);
+        const [values, slopes] = table(all, x);
+        // Half a unit in the last place, and f32's own error.
+        const half = (want: number) =>
+          0.51 * 2 ** (Math.floor(Math.log2(Math.max(Math.abs(want), 2 ** -14))) + 1 - digits) + 4e-6;
+        all.forEach(({ closed }, i) => {
+          rounded.forEach((at, j) => {
+            const [y, slope] = [closed(at), slopeOf(closed, at)];
+            closeTo(values![i]![j]!, y, half(y) / Math.max(1, Math.abs(y)), `${names[i]}(${at})`);
+            closeTo(
+              slopes![i]![j]!,
+              slope,
+              half(slope) / Math.max(1, Math.abs(slope)),
+              `the slope of ${names[i]} at ${at}`,
+            );
+          });
+        });
+      });
+    }
     test("at corners the slope is PyTorch's", () => {
       for (const [name, { f, corners = [] }] of Object.entries(curves)) {
         if (corners.length === 0) continue;

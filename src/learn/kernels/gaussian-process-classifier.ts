@@ -21,7 +21,7 @@ import {
   variances,
 } from "./covariance.js";
 import { constant, type Kernel, product, rbf } from "./kernel.js";
-import { checkSearch, likeliestParameters, SEARCH, type ParameterSearchOptions } from "./parameter-search.js";
+import { checkSearch, likeliestParameters, type ParameterSearchOptions, SEARCH } from "./parameter-search.js";
 
 /** Options of `gaussianProcessClassifier`. */
 export interface GaussianProcessClassifierOptions extends ParameterSearchOptions {

@@ -36,7 +36,10 @@ export const SEARCH = {
   seed: "number",
 } as const;
 
-export function checkSearch(kind: string, { nRestartsOptimizer = 0, tol = 0, maxIter = 1 }: ParameterSearchOptions): void {
+export function checkSearch(
+  kind: string,
+  { nRestartsOptimizer = 0, tol = 0, maxIter = 1 }: ParameterSearchOptions,
+): void {
   checkWhole(kind, "nRestartsOptimizer", nRestartsOptimizer, 0);
   checkWhole(kind, "maxIter", maxIter, 1);
   if (tol >= 0 && Number.isFinite(tol)) return;

@@ -4,7 +4,7 @@
  * side, as in PyTorch.
  */
 import { apartFrom, type Tensor, where } from "../../tensor/index.js";
-import { floatInput } from "./input.js";
+import { floatInput, ofFloats } from "./input.js";
 
 /** x itself. */
 export function linear(x: Tensor): Tensor {
@@ -19,35 +19,35 @@ export function exp(x: Tensor): Tensor {
 
 /** 1 / (1 + e⁻ˣ). */
 export function sigmoid(x: Tensor): Tensor {
-  return floatInput("sigmoid", x).sigmoid();
+  return ofFloats("sigmoid", x, (given) => given.sigmoid());
 }
 
 /** log(sigmoid(x)), accurate at both ends. */
 export function logSigmoid(x: Tensor): Tensor {
-  return floatInput("logSigmoid", x).neg().softplus().neg();
+  return ofFloats("logSigmoid", x, (given) => given.neg().softplus().neg());
 }
 
 /** The hyperbolic tangent. */
 export function tanh(x: Tensor): Tensor {
-  return floatInput("tanh", x).tanh();
+  return ofFloats("tanh", x, (given) => given.tanh());
 }
 
 /** log(1 + eˣ), without overflow. */
 export function softplus(x: Tensor): Tensor {
-  return floatInput("softplus", x).softplus();
+  return ofFloats("softplus", x, (given) => given.softplus());
 }
 
 /** x / (1 + |x|). */
 export function softsign(x: Tensor): Tensor {
-  const given = floatInput("softsign", x);
-  return given.div(given.abs().add(1));
+  return ofFloats("softsign", x, (given) => given.div(given.abs().add(1)));
 }
 
 /** x/6 + 1/2 between 0 and 1: sigmoid in three straight pieces. */
 export function hardSigmoid(x: Tensor): Tensor {
-  const given = floatInput("hardSigmoid", x);
-  const isRight = given.greaterEqual(3);
-  return where(isRight, 1, where(given.lessEqual(-3), 0, given.add(3).div(6)));
+  return ofFloats("hardSigmoid", x, (given) => {
+    const isRight = given.greaterEqual(3);
+    return where(isRight, 1, where(given.lessEqual(-3), 0, given.add(3).div(6)));
+  });
 }
 
 /** x between -1 and 1. */

@@ -8,7 +8,7 @@ import { ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis } from "../../core/shape.js";
 import type { Tensor } from "../../tensor/index.js";
 import { hardSigmoid } from "./curves.js";
-import { floatInput } from "./input.js";
+import { floatInput, ofFloats, roundedOnce } from "./input.js";
 import { relu } from "./rectifiers.js";
 
 /** Options of `gelu`. */
@@ -27,31 +27,30 @@ export interface GluOptions {
 export function gelu(x: Tensor, options: GeluOptions = {}): Tensor {
   checkOptions("gelu", options, { approximate: "text" });
   checkChoice("gelu", "the option approximate", options.approximate, ["none", "tanh"]);
-  const given = floatInput("gelu", x);
-  if (options.approximate === "tanh") {
-    // ½(1 + tanh u) is sigmoid(2u), which keeps its digits where tanh comes to -1.
-    const twice = given.mul(given.square().mul(0.044715).add(1)).mul(2 * Math.sqrt(2 / Math.PI));
-    return given.mul(twice.sigmoid());
-  }
-  return given.mul(0.5).mul(given.mul(-Math.SQRT1_2).erfc());
+  return ofFloats("gelu", x, options.approximate === "tanh" ? geluByTanh : geluByErfc);
+}
+
+const geluByErfc = (x: Tensor): Tensor => x.mul(0.5).mul(x.mul(-Math.SQRT1_2).erfc());
+
+/** ½(1 + tanh u) is sigmoid(2u), which keeps its digits where tanh comes to -1. */
+function geluByTanh(x: Tensor): Tensor {
+  const twice = x.mul(x.square().mul(0.044715).add(1)).mul(2 * Math.sqrt(2 / Math.PI));
+  return x.mul(twice.sigmoid());
 }
 
 /** x·sigmoid(x), also known as swish. */
 export function silu(x: Tensor): Tensor {
-  const given = floatInput("silu", x);
-  return given.mul(given.sigmoid());
+  return ofFloats("silu", x, (given) => given.mul(given.sigmoid()));
 }
 
 /** x·tanh(softplus(x)). */
 export function mish(x: Tensor): Tensor {
-  const given = floatInput("mish", x);
-  return given.mul(given.softplus().tanh());
+  return ofFloats("mish", x, (given) => given.mul(given.softplus().tanh()));
 }
 
 /** x·hardSigmoid(x): silu with a gate of three straight pieces. */
 export function hardSilu(x: Tensor): Tensor {
-  const given = floatInput("hardSilu", x);
-  return given.mul(hardSigmoid(given));
+  return ofFloats("hardSilu", x, (given) => given.mul(hardSigmoid(given)));
 }
 
 /** The name of `hardSilu` in PyTorch. */
@@ -89,6 +88,8 @@ function gated(operation: string, x: Tensor, options: GluOptions, open: (gate: T
       `${operation}: axis ${axis} of ${formatShape(given.shape)} has no two halves; its extent must be even.`,
     );
   }
-  const [value, gate] = given.split(2, { axis }) as [Tensor, Tensor];
-  return value.mul(open(gate));
+  return roundedOnce(given, (wide) => {
+    const [value, gate] = wide.split(2, { axis }) as [Tensor, Tensor];
+    return value.mul(open(gate));
+  });
 }

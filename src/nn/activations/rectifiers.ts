@@ -6,7 +6,7 @@
 import { checkNumber, checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Tensor, where } from "../../tensor/index.js";
-import { floatInput } from "./input.js";
+import { floatInput, ofFloats } from "./input.js";
 
 /** Options of `elu` and `celu`. */
 export interface AlphaOptions {
@@ -34,15 +34,15 @@ export function relu6(x: Tensor): Tensor {
 /** x where it is positive, else slope·x. */
 export function leakyRelu(x: Tensor, options: LeakyReluOptions = {}): Tensor {
   checkOptions("leakyRelu", options, { slope: "number" });
-  const given = floatInput("leakyRelu", x);
-  return where(given.greater(0), given, given.mul(options.slope ?? 0.01));
+  const { slope = 0.01 } = options;
+  return ofFloats("leakyRelu", x, (given) => where(given.greater(0), given, given.mul(slope)));
 }
 
 /** x where it is positive, else α·(eˣ - 1). */
 export function elu(x: Tensor, options: AlphaOptions = {}): Tensor {
   checkOptions("elu", options, { alpha: "number" });
-  const given = floatInput("elu", x);
-  return rectified(given, (below) => below.expm1().mul(checkNumber("elu", "alpha", options.alpha ?? 1)));
+  const alpha = checkNumber("elu", "alpha", options.alpha ?? 1);
+  return ofFloats("elu", x, (given) => rectified(given, (below) => below.expm1().mul(alpha)));
 }
 
 /** x where it is positive, else α·(exp(x/α) - 1), which has no corner for any α. */
@@ -50,8 +50,7 @@ export function celu(x: Tensor, options: AlphaOptions = {}): Tensor {
   checkOptions("celu", options, { alpha: "number" });
   const { alpha = 1 } = options;
   if (alpha === 0) throw new ArgumentError("celu: an alpha of 0, which exponents are divided by; relu is its limit.");
-  const given = floatInput("celu", x);
-  return rectified(given, (below) => below.div(alpha).expm1().mul(alpha));
+  return ofFloats("celu", x, (given) => rectified(given, (below) => below.div(alpha).expm1().mul(alpha)));
 }
 
 // Klambauer et al. 2017: layers of these keep mean 0 and variance 1.
@@ -60,8 +59,7 @@ const SELU_SCALE = 1.0507009873554805;
 
 /** elu, scaled so that layers of it keep mean 0 and variance 1; with `initializers.lecunNormal`. */
 export function selu(x: Tensor): Tensor {
-  const given = floatInput("selu", x);
-  return rectified(given, (below) => below.expm1().mul(SELU_ALPHA)).mul(SELU_SCALE);
+  return ofFloats("selu", x, (given) => rectified(given, (below) => below.expm1().mul(SELU_ALPHA)).mul(SELU_SCALE));
 }
 
 /** x where it is positive, else f(x); f sees no positive number. */

@@ -3,11 +3,10 @@
  * kernel, also with a loss behind it. The cross-entropies of src/nn/losses use `logSoftmax`.
  */
 import { checkOptions } from "../../core/arguments.js";
-import { isNarrowFloat } from "../../core/dtype.js";
 import { normalizeAxis } from "../../core/shape.js";
 import { positionsAlong, type ReduceOptions, type Tensor, where } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
-import { floatInput } from "./input.js";
+import { floatInput, roundedOnce } from "./input.js";
 
 /** Options of activations along an axis. */
 export interface ActivationAxis {
@@ -30,11 +29,11 @@ export function logSoftmax(x: Tensor, options: ActivationAxis = {}): Tensor {
   const given = floatInput("logSoftmax", x);
   const axis = normalizeAxis(options.axis ?? -1, given.rank, "logSoftmax");
   if (given.size === 0) return given;
-  const wide = isNarrowFloat(given.dtype) ? given.cast("f32") : given;
-  // Any shift gives the same result, so no gradient flows through it.
-  const shifted = wide.sub(stopGradient(wide.max({ axis, keepDims: true })));
-  const result = shifted.sub(shifted.exp().sum({ axis, keepDims: true }).log());
-  return result.cast(given.dtype);
+  return roundedOnce(given, (wide) => {
+    // Any shift gives the same result, so no gradient flows through it.
+    const shifted = wide.sub(stopGradient(wide.max({ axis, keepDims: true })));
+    return shifted.sub(shifted.exp().sum({ axis, keepDims: true }).log());
+  });
 }
 
 /** log Σ exp(x) along an axis, the last unless told. The axis stays, with extent 1, unless `keepDims` is false. */
@@ -53,12 +52,13 @@ export function sparsemax(x: Tensor, options: ActivationAxis = {}): Tensor {
   const given = floatInput("sparsemax", x);
   const axis = normalizeAxis(options.axis ?? -1, given.rank, "sparsemax");
   if (given.size === 0) return given;
-  const wide = isNarrowFloat(given.dtype) ? given.cast("f32") : given;
-  const shifted = wide.sub(stopGradient(wide.max({ axis, keepDims: true })));
-  const support = supportOf(stopGradient(shifted), axis);
-  const count = support.sum({ axis, keepDims: true });
-  const threshold = where(support, shifted, 0).sum({ axis, keepDims: true }).sub(1).div(count);
-  return where(support, shifted.sub(threshold), 0).cast(given.dtype);
+  return roundedOnce(given, (wide) => {
+    const shifted = wide.sub(stopGradient(wide.max({ axis, keepDims: true })));
+    const support = supportOf(stopGradient(shifted), axis);
+    const count = support.sum({ axis, keepDims: true });
+    const threshold = where(support, shifted, 0).sum({ axis, keepDims: true }).sub(1).div(count);
+    return where(support, shifted.sub(threshold), 0);
+  });
 }
 
 /** The elements above the threshold: the k largest, for the largest k with 1 + k·x₍ₖ₎ > x₍₁₎ + … + x₍ₖ₎. */

@@ -2,7 +2,7 @@
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Tensor, where } from "../../tensor/index.js";
-import { floatInput } from "./input.js";
+import { floatInput, ofFloats } from "./input.js";
 
 /** Options of `softShrink` and `hardShrink`. */
 export interface ShrinkOptions {
@@ -13,8 +13,9 @@ export interface ShrinkOptions {
 /** x less its sign times λ, and 0 from -λ to λ. */
 export function softShrink(x: Tensor, options: ShrinkOptions = {}): Tensor {
   const lambda = lambdaOf("softShrink", options);
-  const given = floatInput("softShrink", x);
-  return where(given.abs().lessEqual(lambda), 0, given.sub(given.sign().mul(lambda)));
+  return ofFloats("softShrink", x, (given) =>
+    where(given.abs().lessEqual(lambda), 0, given.sub(given.sign().mul(lambda))),
+  );
 }
 
 /** x, and 0 from -λ to λ. */
@@ -26,8 +27,7 @@ export function hardShrink(x: Tensor, options: ShrinkOptions = {}): Tensor {
 
 /** x - tanh(x). */
 export function tanhShrink(x: Tensor): Tensor {
-  const given = floatInput("tanhShrink", x);
-  return given.sub(given.tanh());
+  return ofFloats("tanhShrink", x, (given) => given.sub(given.tanh()));
 }
 
 function lambdaOf(operation: string, options: ShrinkOptions): number {
