@@ -90,7 +90,9 @@ export function spaceOf(kind: string, x: Tensor, options: MachineOptions, signal
       return new KernelRows(isGiven ? (some.take(at, { axis: 1 }) as Tensor) : some, kernel, signal);
     },
     supports(weights) {
-      const found = Int32Array.from((weights[0] as Float64Array).keys()).filter((i) => weights.some((each) => each[i] !== 0));
+      const found = Int32Array.from((weights[0] as Float64Array).keys()).filter((i) =>
+        weights.some((each) => each[i] !== 0),
+      );
       // Without any, decisions are the intercept: a sample without weight stands for none.
       const places = found.length > 0 ? found : Int32Array.of(0);
       const values = weights.map((each) => Array.from(places, (i) => each[i] as number));
@@ -120,8 +122,17 @@ export function similaritiesTo(
 /** Numbers of solutions as tensors beside the samples. */
 export function thresholds(solutions: readonly DualSolution[], { device, dtype }: Tensor) {
   return {
-    intercept: tensor(solutions.map(({ rho }) => -rho), { device, dtype }) as Tensor,
-    objectives: tensor(solutions.map(({ objective }) => objective), { device, dtype }) as Tensor,
-    iterations: tensor(Int32Array.from(solutions, ({ iterations }) => iterations), { device }) as Tensor,
+    intercept: tensor(
+      solutions.map(({ rho }) => -rho),
+      { device, dtype },
+    ) as Tensor,
+    objectives: tensor(
+      solutions.map(({ objective }) => objective),
+      { device, dtype },
+    ) as Tensor,
+    iterations: tensor(
+      Int32Array.from(solutions, ({ iterations }) => iterations),
+      { device },
+    ) as Tensor,
   };
 }

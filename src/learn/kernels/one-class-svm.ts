@@ -24,7 +24,9 @@ export const oneClassSvm = outlierDetector<MachineLearned, OneClassSvmOptions>({
   async learn({ x, weights, signal }, options) {
     const { nu = 0.5 } = options;
     const count = x.shape[0] as number;
-    const limits = weights ? Float64Array.from((await weights.data()) as Float64Array) : new Float64Array(count).fill(1);
+    const limits = weights
+      ? Float64Array.from((await weights.data()) as Float64Array)
+      : new Float64Array(count).fill(1);
     let rest = nu * limits.reduce((sum, each) => sum + each, 0);
     // The sum of the variables is fixed: the first samples have it in the beginning.
     const start = limits.map((limit) => {

@@ -56,7 +56,10 @@ export async function dualMinimum(
     }
     const [a, b] = [first % count, second % count];
     const other = rows.known(b) ?? (await rows.fetch(b));
-    const curvature = Math.max(LEAST_CURVATURE, (diagonal[a] as number) + (diagonal[b] as number) - 2 * (row[b] as number));
+    const curvature = Math.max(
+      LEAST_CURVATURE,
+      (diagonal[a] as number) + (diagonal[b] as number) - 2 * (row[b] as number),
+    );
     const step = stepOf(problem, state, first, second, curvature);
     for (let i = 0; i < count; i++) {
       pull[i] = (pull[i] as number) + step * ((row[i] as number) - (other[i] as number));

@@ -50,10 +50,9 @@ export interface SvcLearned extends LearnedTree, Supports {
 }
 
 const pairsOf = (classes: number): [number, number][] =>
-  Array.from({ length: classes }, (_, i) => Array.from({ length: classes - i - 1 }, (_, j) => [i, i + 1 + j])).flat() as [
-    number,
-    number,
-  ][];
+  Array.from({ length: classes }, (_, i) =>
+    Array.from({ length: classes - i - 1 }, (_, j) => [i, i + 1 + j]),
+  ).flat() as [number, number][];
 
 /** The number of classes of so many pairs. */
 const classesOf = (pairs: number): number => Math.round((1 + Math.sqrt(1 + 8 * pairs)) / 2);
@@ -69,7 +68,9 @@ function votesOf(found: Tensor) {
   const { device, dtype } = found;
   const pairs = pairsOf(classesOf(found.shape[1] as number));
   const of = (place: 0 | 1): Tensor => {
-    const rows = pairs.map((pair) => Array.from({ length: classesOf(pairs.length) }, (_, k) => (pair[place] === k ? 1 : 0)));
+    const rows = pairs.map((pair) =>
+      Array.from({ length: classesOf(pairs.length) }, (_, k) => (pair[place] === k ? 1 : 0)),
+    );
     return tensor(rows, { device, dtype }) as Tensor;
   };
   const [first, second] = [of(0), of(1)];
@@ -98,7 +99,13 @@ const methods = {
 };
 
 /** The widest margin between two classes, in weights of all samples. Positive decisions stand for the first, -1 for the second as `way`. */
-async function parted(space: Space, codes: ArrayLike<number>, costs: Float64Array, pair: [number, number], options: SvcOptions) {
+async function parted(
+  space: Space,
+  codes: ArrayLike<number>,
+  costs: Float64Array,
+  pair: [number, number],
+  options: SvcOptions,
+) {
   const places = Int32Array.from(Array.from(codes, (_, i) => i).filter((i) => pair.includes(codes[i] as number)));
   const solution = await dualMinimum(
     "svc.fit",

@@ -1,5 +1,12 @@
 /** The checks that every estimator must pass, on those of this family. */
-import { gaussianProcessClassifier, gaussianProcessRegressor, kernelRidge, oneClassSvm, svc, svr } from "../../../src/learn/index.js";
+import {
+  gaussianProcessClassifier,
+  gaussianProcessRegressor,
+  kernelRidge,
+  oneClassSvm,
+  svc,
+  svr,
+} from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
