@@ -16,11 +16,11 @@ export type KernelFunction = (a: Tensor, b: Tensor) => Tensor;
 type NamedKernel = "linear" | "rbf" | "polynomial" | "sigmoid" | "laplacian" | "cosine" | "precomputed";
 
 /** A kernel by name, as a value of `kernels`, or as a function. */
-export type PairwiseKernel = NamedKernel | Kernel | KernelFunction;
+export type KernelChoice = NamedKernel | Kernel | KernelFunction;
 
 /** Options of a kernel by name. */
 export interface PairwiseOptions {
-  readonly kernel?: PairwiseKernel;
+  readonly kernel?: KernelChoice;
   /** The factor in "rbf", "polynomial", "sigmoid" and "laplacian": one by the number of features unless told. */
   readonly gamma?: number | Tensor;
   /** The power of "polynomial": 3 unless told. */
