@@ -41,7 +41,21 @@ const LAYERS = {
   random: ["tensor", "transforms"],
   io: ["tensor", "transforms", "files"],
   nn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io", "files", "runs"],
-  learn: ["tensor", "transforms", "linalg", "fft", "signal", "random", "io", "files", "runs", "plots"],
+  learn: [
+    "tensor",
+    "transforms",
+    "linalg",
+    "fft",
+    "signal",
+    "random",
+    "io",
+    "files",
+    "runs",
+    "plots",
+    // areas and counts that metrics of both libraries are made of
+    "nn/metrics/ranking.ts",
+    "nn/metrics/confusion.ts",
+  ],
   // pictures and pages: scales, axes, styles
   plots: ["files"],
   // Its samplers are kernels, written in the compiler's language.
@@ -133,8 +147,6 @@ export const INNER_LAYERS = {
     core: ["tables"],
     // models in files
     files: ["core"],
-    // scores and distances
-    metrics: ["core", "tables"],
     preprocessing: ["core", "tables"],
     linear: ["core", "optimize", "preprocessing"],
     "naive-bayes": ["core"],
@@ -143,7 +155,9 @@ export const INNER_LAYERS = {
     // functions of two samples, their algebra, and what is learned with them
     kernels: ["core", "metrics", "optimize", "linear"],
     decomposition: ["core", "kernels"],
-    neighbors: ["core", "metrics"],
+    neighbors: ["core"],
+    // scores and distances
+    metrics: ["core", "tables", "neighbors"],
     cluster: ["core", "metrics", "neighbors"],
     mixture: ["core", "cluster"],
     manifold: ["core", "metrics", "neighbors", "decomposition"],

@@ -25,3 +25,30 @@ export function closed(
   if (captured.length > 0) captured[0].device.realize(captured);
   return { body, captured: captured.map((node) => new Tensor(node)) };
 }
+
+/** A function without closure: `apply` takes what it captured first. Unlike `closed` it computes nothing, so derivatives flow. */
+export interface OpenFunction {
+  readonly captured: readonly Tensor[];
+  apply(captured: readonly Tensor[], args: readonly Tensor[]): Tensor[];
+}
+
+/**
+ * Traces `f` on arguments of these shapes, dtypes and devices, and makes what it reaches by closure its arguments. So a rule of
+ * `customGradient` can send gradients to tensors that a user's function captured.
+ */
+export function withoutClosure(
+  operation: string,
+  f: (...args: Tensor[]) => readonly Tensor[],
+  like: readonly Tensor[],
+): OpenFunction {
+  const placeholders = like.map(({ node }) => makePlaceholder(node));
+  const results = tracedOn(operation, placeholders, () => f(...placeholders.map((node) => new Tensor(node))));
+  const { body, captured } = closeOver(
+    results.map(({ node }) => node),
+    placeholders,
+  );
+  return {
+    captured: captured.map((node) => new Tensor(node)),
+    apply: (own, args) => body.apply([...own, ...args].map(({ node }) => node)).map((node) => new Tensor(node)),
+  };
+}

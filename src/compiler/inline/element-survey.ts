@@ -277,5 +277,7 @@ class Walk implements ElementSurvey {
 export const unsupported = ({ primitive: { name }, shape }: Node): UnsupportedError =>
   new UnsupportedError(
     `${name} [${shape}] cannot run inside a kernel of chains; compute it beforehand and pass it as data, or write it ` +
-      "with sums, scan, cumsum or indexing.",
+      `with sums, scan, cumsum or indexing.${name === "whileLoop" ? LOOP_REMEDY : ""}`,
   );
+
+const LOOP_REMEDY = " A loop takes a number of rounds that is known: odeSolve is told them by { steps }.";

@@ -288,6 +288,7 @@ class Inlining {
       this.computeScan(node);
       return;
     }
+    if (node.primitive === part && node.inputs[0].primitive !== scan) throw unsupported(node.inputs[0]);
     if (!this.stored.has(node) || node.primitive === part) return;
     if (!this.places.has(node)) this.places.set(node, this.placeFor(node));
     for (const pass of passes) this.writer.write(pass, (each) => this.places.get(each) as Place);

@@ -42,13 +42,7 @@ export function condensedTree(merges: Merges, least: number): CondensedTree {
   const queue: (readonly [node: number, cluster: number])[] = count > 1 ? [[2 * count - 2, count]] : [];
   for (let at = 0; at < queue.length; at++) {
     const [node, cluster] = queue[at] as readonly [number, number];
-    const distance = node < count ? 0 : (merges[4 * (node - count) + 2] as number);
-    if (distance === 0) {
-      // Samples that lie on each other do not split: the order of their merges means nothing.
-      leave(cluster, node, Number.POSITIVE_INFINITY);
-      continue;
-    }
-    const lambda = 1 / distance;
+    const lambda = 1 / (merges[4 * (node - count) + 2] as number);
     const large = partsOf(node).filter((part) => sizeOf(part) >= least);
     for (const part of partsOf(node)) {
       if (sizeOf(part) < least) leave(cluster, part, lambda);

@@ -42,19 +42,22 @@ const isPrecomputed = (options: DistanceOptions): boolean => options.metric === 
 
 const spaceFor = ({ metric, p }: DistanceOptions): Space => spaceOf({ metric: metric as Metric | undefined, p });
 
+/** Throws unless samples are a matrix from each to each. */
+export function checkSquareShape(operation: string, what: string, { shape }: Tensor): void {
+  if (shape[0] === shape[1]) return;
+  throw new ShapeError(`${operation}: precomputed ${what} are [samples, samples], not ${formatShape(shape)}.`);
+}
+
 /** Throws unless samples are distances from each to each. */
-async function checkSquare(operation: string, what: string, x: Tensor): Promise<void> {
-  const [rows, columns] = x.shape as [number, number];
-  if (rows !== columns) {
-    throw new ShapeError(`${operation}: precomputed ${what} are [samples, samples], not ${formatShape(x.shape)}.`);
-  }
+async function checkPrecomputed(operation: string, x: Tensor): Promise<void> {
+  checkSquareShape(operation, "distances", x);
   const least = Number(await x.min().item());
   if (least < 0)
-    throw new ArgumentError(`${operation}: one of the precomputed ${what} is ${least}; they are 0 or more.`);
-  const [apart, largest] = [Number(await x.sub(x.T).abs().max().item()), Number(await x.abs().max().item())];
+    throw new ArgumentError(`${operation}: one of the precomputed distances is ${least}; they are 0 or more.`);
+  const [apart, largest] = [Number(await x.sub(x.T).abs().max().item()), Number(await x.max().item())];
   if (apart <= 1e-5 * largest) return;
   throw new ArgumentError(
-    `${operation}: precomputed ${what} are the same both ways, and some here differ by ${apart}.`,
+    `${operation}: precomputed distances are the same both ways, and some here differ by ${apart}.`,
   );
 }
 
@@ -62,7 +65,7 @@ async function checkSquare(operation: string, what: string, x: Tensor): Promise<
 export async function distancesOf(operation: string, x: Tensor, options: DistanceOptions): Promise<Distances> {
   const count = x.shape[0] as number;
   if (isPrecomputed(options)) {
-    await checkSquare(operation, "distances", x);
+    await checkPrecomputed(operation, x);
     return ofMatrix(await hostValues(x), count);
   }
   const space = spaceFor(options);
@@ -128,7 +131,7 @@ export async function condensedDistances(
     }
   };
   if (isPrecomputed(options)) {
-    await checkSquare(operation, "distances", x);
+    await checkPrecomputed(operation, x);
     add(await hostValues(x), 0);
   } else {
     const space = spaceFor(options);

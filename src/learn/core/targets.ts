@@ -18,6 +18,12 @@ export type Numbers = Tensor | ArrayLike<number> | readonly (readonly number[])[
 /** Labels to predict, one for each sample. */
 export type Labels = Tensor | ArrayLike<Label> | Column;
 
+/** A dtype and a device: a tensor has both. Without a device, the default one. */
+export interface Place {
+  readonly device?: string;
+  readonly dtype: DType;
+}
+
 /** Labels as positions in the list of classes. */
 interface Codes {
   readonly codes: Tensor;
@@ -32,21 +38,21 @@ export function numbersBeside(operation: string, targets: Numbers, matrix: Tenso
 }
 
 /** Targets of regression in the dtype of a tensor, and on its device: [samples] or [samples, outputs]. */
-export function numbersLike(operation: string, targets: Numbers, like: Tensor): Tensor {
-  const given = isTensor(targets) ? targets : valuesOf(operation, targets, like);
+export function numbersLike(operation: string, targets: Numbers, like: Place, what = "targets"): Tensor {
+  const given = isTensor(targets) ? targets : valuesOf(operation, targets, like, what);
   if (given.rank === 1 || given.rank === 2) return given.cast(like.dtype) as Tensor;
-  throw new ShapeError(`${operation}: targets are [samples] or [samples, outputs], not ${formatShape(given.shape)}.`);
+  throw new ShapeError(`${operation}: ${what} are [samples] or [samples, outputs], not ${formatShape(given.shape)}.`);
 }
 
-function valuesOf(operation: string, targets: unknown, { device, dtype }: Tensor): Tensor {
+function valuesOf(operation: string, targets: unknown, { device, dtype }: Place, what: string): Tensor {
   if (isColumn(targets)) {
-    if (targets.kind === "number") return tensor(targets.values, { device, dtype: dtype as DType }) as Tensor;
-    throw new ArgumentError(`${operation}: the targets are categories, and a regression predicts numbers.`);
+    if (targets.kind === "number") return tensor(targets.values, { device, dtype }) as Tensor;
+    throw new ArgumentError(`${operation}: the ${what} are categories, and a regression predicts numbers.`);
   }
   if (!Array.isArray(targets) && !ArrayBuffer.isView(targets)) {
-    throw new ArgumentError(`${operation}: targets are a tensor, an array or a column, not ${shown(targets)}.`);
+    throw new ArgumentError(`${operation}: ${what} are a tensor, an array or a column, not ${shown(targets)}.`);
   }
-  return tensor(targets as number[], { device, dtype: dtype as DType }) as Tensor;
+  return tensor(targets as number[], { device, dtype }) as Tensor;
 }
 
 /** Throws unless there is one target, or weight, for each sample. */
@@ -81,6 +87,13 @@ export async function codesBeside(
 export const labelsOf = async (operation: string, labels: Labels): Promise<readonly Label[]> =>
   isTensor(labels) ? readLabels(operation, labels) : listed(operation, labels);
 
+/** The same at once: a tensor is waited for. */
+export function labelsNow(operation: string, labels: Labels): readonly Label[] {
+  if (!isTensor(labels)) return listed(operation, labels);
+  checkVector(operation, labels);
+  return labelsAmong(operation, labels, labels.dataSync() as Values);
+}
+
 /** The same without reading: labels that are no class get -1, which no loss counts. For functions that are traced. */
 export function codesOfTensor(operation: string, labels: Tensor, matrix: Tensor, classes: readonly Label[]): Codes {
   checkVector(operation, labels);
@@ -101,11 +114,15 @@ function checkVector(operation: string, labels: Tensor): void {
   );
 }
 
+type Values = ArrayLike<number | bigint | boolean>;
+
 async function readLabels(operation: string, labels: Tensor): Promise<readonly Label[]> {
   checkVector(operation, labels);
-  const values = Array.from((await labels.data()) as ArrayLike<number | bigint | boolean>, (value) =>
-    labels.dtype === "bool" ? Boolean(value) : Number(value),
-  );
+  return labelsAmong(operation, labels, (await labels.data()) as Values);
+}
+
+function labelsAmong(operation: string, labels: Tensor, read: Values): readonly Label[] {
+  const values = Array.from(read, (value) => (labels.dtype === "bool" ? Boolean(value) : Number(value)));
   if (isFloat(labels.dtype) || isNarrowFloat(labels.dtype)) checkWholeLabels(operation, values as number[]);
   return values;
 }
@@ -148,7 +165,7 @@ function columnLabels(operation: string, column: Column): readonly Label[] {
 }
 
 /** The classes in order: numbers by size, texts by the alphabet, false before true. */
-function sortedClasses(operation: string, labels: readonly Label[]): Label[] {
+export function sortedClasses(operation: string, labels: readonly Label[]): Label[] {
   const classes = [...new Set(labels)];
   const kinds = new Set(classes.map((label) => typeof label));
   if (kinds.size > 1) throw new ArgumentError(`${operation}: labels are of several kinds: ${[...kinds].join(", ")}.`);

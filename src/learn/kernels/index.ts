@@ -15,7 +15,7 @@ export {
 export { type KernelRidgeLearned, type KernelRidgeOptions, kernelRidge } from "./kernel-ridge.js";
 export type { MachineOptions, Supports } from "./machine.js";
 export { type OneClassSvmOptions, oneClassSvm } from "./one-class-svm.js";
-export type { KernelFunction, KernelChoice, PairwiseOptions } from "./pairwise.js";
+export type { KernelChoice, KernelFunction, PairwiseOptions } from "./pairwise.js";
 export type { ParameterSearchOptions } from "./parameter-search.js";
 export { type SvcLearned, type SvcOptions, svc } from "./svc.js";
 export { type MachineLearned, type SvrOptions, svr } from "./svr.js";

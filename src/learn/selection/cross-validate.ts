@@ -1,22 +1,26 @@
 /** Cross-validation: an estimator fitted to parts of the samples and scored on the rest. */
-import { checkOptions } from "../../core/arguments.js";
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import type { AnyEstimator } from "../compose/pipeline.js";
 import { countOf, samplesAt, targetsAt } from "../core/rows.js";
 import type { Samples } from "../core/samples.js";
 import { type Label, type Labels, labelsOf } from "../core/targets.js";
+import { type Scorer, scorer } from "../metrics/scorers.js";
 import { kFold, type Split, type Splitter, stratifiedKFold } from "./splits.js";
 
-/** A score of a fitted model on samples; more is better. */
-// biome-ignore lint/suspicious/noExplicitAny: a model of any kind
-export type Scorer = (model: any, samples: Samples, targets: any) => number | Tensor | Promise<number | Tensor>;
+export type { Scorer };
+
+/** A score by its name (`metrics.scorerNames()`), several, or a function. */
+export type Scoring = string | readonly string[] | Scorer;
 
 /** Options of `crossValidate`. */
 export interface CrossValidateOptions {
   /** The rule of splitting, or a number of folds: 5 unless told, stratified for labels. */
   readonly splits?: Splitter | number;
-  /** Scores by name; the estimator's own `score` unless told. */
+  /** The score: by its name, as in "rocAuc", under which results stand then; or a function, called "score". */
+  readonly scoring?: Scoring;
+  /** Scores of one's own by name, beside those of `scoring`. The estimator's own `score` where neither is told. */
   readonly scores?: Readonly<Record<string, Scorer>>;
   /** A group for each sample, for rules that keep groups whole. */
   readonly groups?: readonly Label[];
@@ -39,6 +43,25 @@ const ownScore: Scorer = (model, samples, targets) => {
   );
 };
 
+const CROSS_VALIDATE: OptionKinds<CrossValidateOptions> = {
+  splits: "any",
+  scoring: "any",
+  scores: "any",
+  groups: "any",
+  signal: "signal",
+};
+
+/** The scores that options ask for, by name. */
+function scorersOf({
+  scoring,
+  scores,
+}: Pick<CrossValidateOptions, "scoring" | "scores">): Readonly<Record<string, Scorer>> {
+  if (scoring === undefined) return scores ?? { score: ownScore };
+  if (typeof scoring === "function") return { ...scores, score: scoring };
+  const names = typeof scoring === "string" ? [scoring] : scoring;
+  return { ...scores, ...Object.fromEntries(names.map((name) => [name, scorer(name)])) };
+}
+
 /** Fits and scores an estimator on every split. */
 export async function crossValidate<Y>(
   estimator: AnyEstimator,
@@ -46,8 +69,9 @@ export async function crossValidate<Y>(
   targets: Y,
   options: CrossValidateOptions = {},
 ): Promise<CrossValidated> {
-  checkOptions("crossValidate", options, { splits: "any", scores: "any", groups: "any", signal: "signal" });
-  const { scores = { score: ownScore }, signal } = options;
+  checkOptions("crossValidate", options, CROSS_VALIDATE);
+  const { signal } = options;
+  const scores = scorersOf(options);
   const splits = await splitsFor(estimator, samples, targets, options);
   const found: Record<string, number[]> = Object.fromEntries(Object.keys(scores).map((name) => [name, []]));
   const [fitMilliseconds, scoreMilliseconds]: [number[], number[]] = [[], []];

@@ -4,6 +4,7 @@ export {
   type CrossValidateOptions,
   crossValidate,
   type Scorer,
+  type Scoring,
 } from "./cross-validate.js";
 export {
   type FoldOptions,

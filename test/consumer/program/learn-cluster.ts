@@ -12,6 +12,7 @@ const samples = [
 const tree = async () => (await learn.agglomerativeClustering({ linkage: "average" }).fit(samples)).learned.linkage;
 
 export const clusterCalls: Calls = {
+  affinityPropagation: async () => (await learn.affinityPropagation({ preference: -9 }).fit(samples)).predict(samples),
   agglomerativeClustering: tree,
   copheneticDistances: async () => learn.copheneticDistances(await tree()),
   cutTree: async () => learn.cutTree(await tree(), { nClusters: 2 }),
@@ -19,4 +20,6 @@ export const clusterCalls: Calls = {
   kMeans: async () => (await learn.kMeans({ nClusters: 2 }).fit(samples)).predict(samples),
   hdbscan: async () => (await learn.hdbscan({ minClusterSize: 2 }).fit(samples)).learned.probabilities,
   optics: async () => (await learn.optics({ minSamples: 2 }).fit(samples)).learned.reachability,
+  spectralClustering: async () => (await learn.spectralClustering({ nClusters: 2 }).fit(samples)).learned.labels,
+  spectralEmbedding: () => learn.spectralEmbedding(samples, { affinity: "rbf" }),
 };

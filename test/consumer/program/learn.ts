@@ -3,8 +3,10 @@ import * as learn from "pumice/learn";
 import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
+import { learnIntegrateCalls } from "./learn-integrate.js";
 import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
+import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { preprocessingCalls } from "./learn-preprocessing.js";
@@ -24,14 +26,16 @@ const device = "cpu";
 
 export const learnCalls: Calls = {
   ...learnTableCalls,
+  ...metricsCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
   ...decompositionCalls,
   ...discriminantCalls,
   ...treeCalls,
-  ...learnLinearCalls,
   ...kernelCalls,
+  ...learnIntegrateCalls,
+  ...learnLinearCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),

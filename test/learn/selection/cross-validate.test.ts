@@ -65,3 +65,25 @@ test("an estimator without a score of its own needs one", async () => {
   const signal = AbortSignal.abort(new Error("enough"));
   await assert.rejects(crossValidate(ridge(), [[1], [2], [3], [4], [5]], [1, 2, 3, 4, 5], { signal }), /enough/);
 });
+
+test("scores are named", async () => {
+  const { x, y } = learnCases().bayeses[0]!;
+  const { scores } = await crossValidate(gaussianNaiveBayes(), x, [...y], {
+    splits: 3,
+    scoring: ["accuracy", "rocAucOvr", "negLogLoss"],
+  });
+  const own = await crossValidate(gaussianNaiveBayes(), x, [...y], { splits: 3 });
+  assert.deepEqual(scores.accuracy, own.scores.score);
+  assert.ok(scores.rocAucOvr!.every((area) => area > 0.9 && area <= 1));
+  assert.ok(scores.negLogLoss!.every((loss) => loss < 0 && Number.isFinite(loss)));
+  const words = [...y].map((label) => (label === 0 ? "none" : "some"));
+  const binary = await crossValidate(gaussianNaiveBayes(), x, words, { splits: 3, scoring: "f1" });
+  assert.ok(binary.scores.f1!.every((f1) => f1 > 0.8));
+  const data = learnCases().pipelines;
+  const numbers = await crossValidate(ridge(), data.x, [...data.y], { scoring: ["r2", "negMeanSquaredError"] });
+  const plain = await crossValidate(ridge(), data.x, [...data.y]);
+  assert.ok(numbers.scores.r2!.every((r2, k) => Math.abs(r2 - plain.scores.score![k]!) < 1e-6));
+  assert.ok(numbers.scores.negMeanSquaredError!.every((score) => score < 0));
+  await assert.rejects(crossValidate(ridge(), data.x, [...data.y], { scoring: "f1" }), /ridge has no predictLabels/);
+  await assert.rejects(crossValidate(ridge(), data.x, [...data.y], { scoring: "best" }), /no score "best"/);
+});
