@@ -9,7 +9,7 @@
 import { UnsupportedError } from "../../core/errors.js";
 import type { KernelRows } from "./kernel-rows.js";
 
-export interface DualProblem {
+interface DualProblem {
   /** 1 or -1 for each variable. A variable t belongs to sample t modulo the number of samples. */
   readonly signs: Int8Array;
   readonly linear: Float64Array;
