@@ -158,6 +158,8 @@ export const INNER_LAYERS = {
     neighbors: ["core"],
     // scores and distances
     metrics: ["core", "tables", "neighbors"],
+    // missing values
+    impute: ["core", "metrics", "neighbors"],
     cluster: ["core", "metrics", "neighbors"],
     mixture: ["core", "cluster"],
     manifold: ["core", "metrics", "neighbors", "decomposition"],

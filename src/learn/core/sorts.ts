@@ -221,6 +221,8 @@ export interface TransformMethods<L, O> extends Methods {
   transform(model: Fitted<L, O>, samples: Samples): Tensor;
   /** The names of the columns that `transform` gives. */
   featureNames(model: Fitted<L, O>): readonly string[];
+  /** What whole numbers in those columns mean: texts for a column of categories, else null; null where there are none. */
+  featureCategories(model: Fitted<L, O>): Features["categories"];
 }
 
 /** Estimators that change samples: scalers, encoders, projections. */
@@ -230,6 +232,8 @@ export function transformer<L, O extends object, M extends Methods = None>(
     transform(learned: L, x: Tensor, options: O): Tensor;
     /** Names of the new columns; numbered under the name of the kind unless told. */
     featureNames?(learned: L, features: Features, options: O): readonly string[];
+    /** What whole numbers in the new columns mean, as in `Features`; nothing unless told. */
+    featureCategories?(learned: L, features: Features, options: O): Features["categories"];
   },
 ): EstimatorMaker<Ignored, L, O, TransformMethods<L, O> & M> {
   const { kind } = definition;
@@ -247,6 +251,8 @@ export function transformer<L, O extends object, M extends Methods = None>(
       const row = zeros([1, features.count], { device: like?.device, dtype: floatOf(like) }) as Tensor;
       return numberedNames(kind, definition.transform(learned, row, options).shape[1] as number);
     },
+    featureCategories: ({ learned, features, options }: Fitted<L, O>): Features["categories"] =>
+      definition.featureCategories?.(learned, features, options) ?? null,
     ...definition.methods,
   };
   return estimator({ ...definition, targets: noTargets, methods }) as never;
