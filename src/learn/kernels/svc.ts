@@ -4,12 +4,12 @@
  */
 import { checkChoice } from "../../core/arguments.js";
 import { concat, type Tensor, tensor } from "../../tensor/index.js";
+import { type ClassWeight, checkClassWeight, withClassWeights } from "../core/class-weights.js";
 import { membersOf } from "../core/members.js";
 import type { Fitted, LearnedTree } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { checkPositive } from "../core/settings.js";
 import { classifier, samplesFor } from "../core/sorts.js";
-import { type ClassWeight, checkClassWeight, withClassWeights } from "../linear/class-weights.js";
 import { checkSeveral } from "../linear/logistic.js";
 import {
   checkMachine,
