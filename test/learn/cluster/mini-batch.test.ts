@@ -29,7 +29,7 @@ const { reassigns }: { reassigns: readonly Case[] } = JSON.parse(
 describeOnTensorDevices("a batch of k-means", (device) => {
   const dtype = devicesWithDoubles().includes(device) ? "f64" : "f32";
   const within = dtype === "f64" ? 1e-12 : 1e-5;
-  for (const { x, centers, counts, ratio, inertia, after } of reassigns) {
+  for (const { x, centers, counts, ratio, inertia, after } of device === "cpu" ? reassigns : reassigns.slice(0, 1)) {
     const moved = after.isReassigned.filter(Boolean).length;
     test(`${x.length} samples, ${counts.length} centres, ${moved} of which get a sample, ${dtype}`, async () => {
       const batch = of(x, dtype);
