@@ -63,7 +63,7 @@ cases = {
     ],
     "ends": [ends(batch_size=32), ends(batch_size=32, max_no_improvement=3), ends(batch_size=32, max_no_improvement=0),
              ends(batch_size=32, tol=1e-4), ends(batch_size=32, max_no_improvement=None, max_iter=7),
-             ends(batch_size=24, max_no_improvement=None, max_iter=4)],
+             ends(batch_size=24, max_no_improvement=None, max_iter=4), ends(batch_size=12, max_no_improvement=3)],
 }
 with open(os.path.join(os.path.dirname(__file__), "mini-batch-cases.json"), "w") as file:
     json.dump(cases, file, separators=(",", ":"))
