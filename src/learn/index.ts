@@ -8,6 +8,7 @@ export * from "./discriminant/index.js";
 export * from "./files/index.js";
 export * from "./impute/index.js";
 export * as integrate from "./integrate/index.js";
+export * from "./kernels/index.js";
 export * from "./linear/index.js";
 export * as metrics from "./metrics/index.js";
 export * from "./naive-bayes/index.js";
