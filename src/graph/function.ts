@@ -103,7 +103,7 @@ function keyOf({ parameters, results }: GraphFunction): string {
 }
 
 /** Whether a node belongs to a function although it depends on none of its placeholders. */
-export type IsOwn = (node: Node) => boolean;
+type IsOwn = (node: Node) => boolean;
 
 /** Whether a node was made after this call and waits: work of a function that is traced now. */
 export function madeFromNow(): IsOwn {
