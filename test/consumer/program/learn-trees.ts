@@ -32,5 +32,5 @@ export const treeCalls: Calls = {
   randomForestClassifier: async () =>
     (await learn.randomForestClassifier(forest).fit(samples, labels, given)).predictProbability(samples),
   randomForestRegressor: async () =>
-    (await learn.randomForestRegressor(forest).fit(samples, numbers, given)).featureImportances(),
+    (await learn.randomForestRegressor(forest).fit(samples, numbers, given)).shapValues(samples),
 };
