@@ -182,7 +182,8 @@ test("many leaves and deep trees go in parts: sums are the predictions of a fore
     numbersOf(values.sum({ axis: 1 }).add(baseValue) as Tensor);
   const near = (got: readonly number[], want: readonly number[]): void => {
     assert.equal(got.length, want.length);
-    for (const [i, value] of got.entries()) assert.ok(Math.abs(value - want[i]!) < 1e-8 * 200, `${i}: ${value}, not ${want[i]}`));
+    for (const [i, value] of got.entries())
+      assert.ok(Math.abs(value - want[i]!) < 1e-8 * 200, `${i}: ${value}, not ${want[i]}`);
   };
   const forest = await randomForestRegressor({ nEstimators: 8 }).fit(samples, targets);
   near(await sumsOf(await forest.shapValues(samples)), numbersOf(forest.predict(samples)));
