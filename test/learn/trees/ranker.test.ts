@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Tensor, tensor } from "../../../src/index.js";
-import { histGradientBoostingRanker } from "../../../src/learn/index.js";
+import { histGradientBoostingRanker, pipeline, ridge, standardScaler } from "../../../src/learn/index.js";
 import { lambdaLoss } from "../../../src/learn/trees/lambda-loss.js";
 import { queryMatrix, queryOfSamples } from "../../../src/learn/trees/queries.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
@@ -137,4 +137,15 @@ test("wrong options, groups and relevances are refused by name", async () => {
   await assert.rejects(fit([1, 0, 2], [1, 1]), /3 samples and 2 groups/);
   await assert.rejects(fit([1, 0, 2], 5), /groups are a list/);
   await assert.rejects(fit([1, -1, 2], [1, 1, 1]), /a relevance is -1/);
+  const regression = async () => ridge().fit([[1], [2]], [1, 2], { groups: [1, 1], device });
+  await assert.rejects(regression, /ridge takes no groups; rankings do/);
+});
+
+test("in a pipeline groups go to the ranker", async () => {
+  const { x, y, groups } = made(100);
+  const model = await pipeline(standardScaler(), histGradientBoostingRanker(options)).fit(x, y, { groups, device });
+  const plain = await histGradientBoostingRanker(options).fit(x, y, { groups, device });
+  near(numbersOf(model.predict(x)), numbersOf(plain.predict(x)), 1e-3);
+  const one = await pipeline(standardScaler(), histGradientBoostingRanker(options)).fit(x, y, { device });
+  assert.notDeepEqual(numbersOf(one.predict(x)), numbersOf(model.predict(x)));
 });
