@@ -9,6 +9,7 @@ export * from "./files/index.js";
 export * from "./impute/index.js";
 export * as integrate from "./integrate/index.js";
 export * from "./linear/index.js";
+export * from "./manifold/index.js";
 export * as metrics from "./metrics/index.js";
 export * from "./naive-bayes/index.js";
 export * from "./neighbors/index.js";

@@ -5,6 +5,7 @@ import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
 import { learnLinearCalls } from "./learn-linear.js";
+import { manifoldCalls } from "./learn-manifold.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
@@ -26,6 +27,7 @@ const device = "cpu";
 export const learnCalls: Calls = {
   ...learnTableCalls,
   ...metricsCalls,
+  ...manifoldCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
