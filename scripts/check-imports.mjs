@@ -160,7 +160,7 @@ export const INNER_LAYERS = {
     impute: ["core", "metrics", "neighbors"],
     cluster: ["core", "metrics", "neighbors"],
     mixture: ["core", "cluster"],
-    manifold: ["core", "metrics", "neighbors", "decomposition"],
+    manifold: ["core", "metrics", "neighbors", "decomposition", "cluster"],
     // functions of two samples, their algebra, and what is learned with them
     kernels: ["core", "metrics", "optimize"],
     trees: ["core", "metrics"],

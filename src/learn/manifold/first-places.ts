@@ -16,9 +16,9 @@ export function checkInit(kind: string, init: unknown, ways: readonly string[]):
     if (init.rank === 2) return;
     throw new ShapeError(`${kind}: init has the shape ${formatShape(init.shape)}; places are [samples, nComponents].`);
   }
-  if (!Array.isArray(init)) return checkChoice(kind, "init", init, ways);
-  const isMatrix = init.every((row) => Array.isArray(row) && row.every(Number.isFinite));
-  if (!isMatrix) throw new ArgumentError(`${kind}: init is ${shown(init)}; places are rows of finite numbers.`);
+  if (!Array.isArray(init)) checkChoice(kind, "init", init, ways);
+  else if (!init.every((row) => Array.isArray(row) && row.every(Number.isFinite)))
+    throw new ArgumentError(`${kind}: init is ${shown(init)}; places are rows of finite numbers.`);
 }
 
 /** Places that were given, beside the samples. */
