@@ -50,7 +50,7 @@ export interface Evaluation {
 }
 
 /** Counts fits and the time that they take. Several rounds of a search share one. */
-export interface Clock {
+interface Clock {
   readonly began: number;
   readonly fits: number;
   readonly candidates: number;

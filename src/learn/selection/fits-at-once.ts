@@ -23,7 +23,7 @@ interface FitData {
 }
 
 /** Fits a batch to one part of the samples after another. */
-export interface BatchFitter {
+interface BatchFitter {
   /** The fitted models, in the order of the batch. */
   fit(data: FitData): Promise<Fitted[]>;
 }

@@ -28,7 +28,7 @@ export interface HalvingSearchOptions extends SelectionOptions {
 }
 
 /** A round: how many candidates it has, and with how much. */
-export interface HalvingRound {
+interface HalvingRound {
   readonly candidates: number;
   readonly resources: number;
 }
