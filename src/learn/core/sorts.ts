@@ -11,7 +11,7 @@ import { type Data, type EstimatorMaker, estimator, type Learning, type TargetRe
 import { numberedNames } from "./feature-names.js";
 import { type Fitted, FittedModel, type Method } from "./model.js";
 import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
-import { codesBeside, codesOfTensor, type Label, type Labels, type Numbers, numbersBeside } from "./targets.js";
+import { codesBeside, type Label, type Labels, type Numbers, numbersBeside, tracedCodes } from "./targets.js";
 
 /** Data of a regression: numbers as targets. */
 type RegressionData = Data & { readonly y: Tensor };
@@ -19,15 +19,18 @@ type RegressionData = Data & { readonly y: Tensor };
 type ClassificationData = Data & { readonly y: Tensor; readonly classes: number };
 
 /** The part of a definition that every sort has. */
-interface Common<O extends object, M> {
+interface Common<L, O extends object, M> {
   readonly kind: string;
   readonly options: OptionKinds<O>;
   check?(options: O): void;
   checkSamples?(operation: string, x: Tensor, features: Features, options: O): Promise<void>;
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
+  checkLearned?(operation: string, learned: L): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   readonly takesWeights?: boolean;
+  /** Options that may be tensors of one number, so that fits that differ in them alone are one `vmap`. */
+  readonly settings?: readonly (keyof O & string)[];
   /** How samples become a matrix: columns of numbers unless told. `categorySamples` lets categories in, as codes. */
   readonly samples?: SampleReader<O>;
   /** Methods of this kind alone: functions of a model. */
@@ -74,7 +77,7 @@ export interface RegressionMethods<L, O> extends Methods {
 
 /** Estimators that predict numbers. */
 export function regressor<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: RegressionData, options: O): Learning<L>;
     predict(learned: L, x: Tensor, options: O): Tensor;
   },
@@ -122,7 +125,7 @@ const labelTargets: TargetReader<Labels> = {
     return { y: codes, classes: found };
   },
   trace(operation, targets, x, { classes }) {
-    if (isTensor(targets) && classes) return { y: codesOfTensor(operation, targets, x, classes).codes, classes };
+    if (isTensor(targets) && classes) return { y: tracedCodes(operation, targets, x, classes), classes };
     throw new ArgumentError(
       `${operation}: give the labels as a tensor, and the classes: fitTensors(x, y, { classes: [0, 1] }).`,
     );
@@ -141,7 +144,7 @@ export interface ClassificationMethods<L, O> extends Methods {
 
 /** Estimators that predict labels. `scores` gives [samples, classes]; the largest wins, the first of equals. */
 export function classifier<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: ClassificationData, options: O): Learning<L>;
     scores(learned: L, x: Tensor, options: O): Tensor;
   },
@@ -226,7 +229,7 @@ export interface TransformMethods<L, O> extends Methods {
 
 /** Estimators that change samples: scalers, encoders, projections. */
 export function transformer<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: Data, options: O): Learning<L>;
     transform(learned: L, x: Tensor, options: O): Tensor;
     /** Names of the new columns; numbered under the name of the kind unless told. */
@@ -280,7 +283,7 @@ export interface ClusterLearned {
  * new samples have `predict` among their methods.
  */
 export function clusterer<L extends ClusterLearned, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & { learn(data: Data, options: O): Learning<L> },
+  definition: Common<L, O, M> & { learn(data: Data, options: O): Learning<L> },
 ): EstimatorMaker<Ignored, L, O, M> {
   return estimator({ ...definition, targets: noTargets, methods: definition.methods ?? ({} as M) }) as never;
 }
@@ -297,7 +300,7 @@ export interface OutlierMethods<L, O> extends Methods {
 
 /** Estimators that find what is unusual. `decision` is below 0 for outliers. */
 export function outlierDetector<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: Data, options: O): Learning<L>;
     decision(learned: L, x: Tensor, options: O): Tensor;
   },
