@@ -7,6 +7,7 @@ export * from "./decomposition/index.js";
 export * from "./discriminant/index.js";
 export * from "./files/index.js";
 export * as integrate from "./integrate/index.js";
+export * as interpolate from "./interpolate/index.js";
 export * from "./linear/index.js";
 export * as metrics from "./metrics/index.js";
 export * from "./naive-bayes/index.js";

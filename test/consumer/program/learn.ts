@@ -4,6 +4,7 @@ import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
+import { learnInterpolateCalls } from "./learn-interpolate.js";
 import { learnLinearCalls } from "./learn-linear.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
@@ -33,6 +34,7 @@ export const learnCalls: Calls = {
   ...discriminantCalls,
   ...treeCalls,
   ...learnIntegrateCalls,
+  ...learnInterpolateCalls,
   ...learnLinearCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
