@@ -12,6 +12,7 @@ export {
   localOutlierFactor,
 } from "./local-outlier-factor.js";
 export type { Metric, MetricOptions } from "./metric.js";
+export { type NearestCentroidLearned, type NearestCentroidOptions, nearestCentroid } from "./nearest-centroid.js";
 export {
   type NearestNeighborsLearned,
   type NearestNeighborsOptions,
@@ -20,6 +21,14 @@ export {
   type RadiusOptions,
 } from "./nearest-neighbors.js";
 export type { GraphMode, KNeighborsGraphOptions, KNeighborsMethods, KNeighborsOptions } from "./neighbor-methods.js";
+export { type LargeVisGraph, type LargeVisOptions, largeVis, type NnDescentOptions, nnDescent } from "./nn-descent.js";
+export {
+  type Forest,
+  type ForestOptions,
+  type RandomProjectionForestLearned,
+  type RandomProjectionForestOptions,
+  randomProjectionForest,
+} from "./projection-forest.js";
 export {
   type RadiusNeighborsClassifierLearned,
   type RadiusNeighborsClassifierOptions,

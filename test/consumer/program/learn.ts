@@ -5,6 +5,7 @@ import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
 import { learnInterpolateCalls } from "./learn-interpolate.js";
+import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
@@ -33,6 +34,7 @@ export const learnCalls: Calls = {
   ...decompositionCalls,
   ...discriminantCalls,
   ...treeCalls,
+  ...kernelCalls,
   ...learnIntegrateCalls,
   ...learnInterpolateCalls,
   ...learnLinearCalls,
