@@ -55,7 +55,7 @@ export function pointsOf(operation: string, places: Numbers, values: Numbers, le
 }
 
 /** Places in a list rise. */
-function checkRising(operation: string, what: string, places: Numbers): void {
+export function checkRising(operation: string, what: string, places: Numbers): void {
   if (!Array.isArray(places)) return;
   const at = places.findIndex((place, i) => i > 0 && !(place > places[i - 1]));
   if (at < 0) return;
