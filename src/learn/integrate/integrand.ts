@@ -20,7 +20,7 @@ export interface RangeOptions {
 export const RANGE: OptionKinds<RangeOptions> = { dtype: "dtype", device: "text" };
 
 /** A range, and the integrand times the change of its variable there. */
-export interface Mapped {
+interface Mapped {
   /** Scalars; 0 in place of an infinite end. */
   readonly ends: readonly [Tensor, Tensor];
   /** f at t of [0, 1]. */
