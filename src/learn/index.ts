@@ -12,6 +12,7 @@ export * as integrate from "./integrate/index.js";
 export * as interpolate from "./interpolate/index.js";
 export * from "./kernels/index.js";
 export * from "./linear/index.js";
+export * from "./manifold/index.js";
 export * as metrics from "./metrics/index.js";
 export * from "./mixture/index.js";
 export * from "./naive-bayes/index.js";

@@ -7,6 +7,7 @@ import { learnIntegrateCalls } from "./learn-integrate.js";
 import { learnInterpolateCalls } from "./learn-interpolate.js";
 import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
+import { manifoldCalls } from "./learn-manifold.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
@@ -28,6 +29,7 @@ const device = "cpu";
 export const learnCalls: Calls = {
   ...learnTableCalls,
   ...metricsCalls,
+  ...manifoldCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
