@@ -9,6 +9,7 @@ export * from "./files/index.js";
 export * from "./impute/index.js";
 export * from "./inspection/index.js";
 export * as integrate from "./integrate/index.js";
+export * as interpolate from "./interpolate/index.js";
 export * from "./kernels/index.js";
 export * from "./linear/index.js";
 export * from "./manifold/index.js";

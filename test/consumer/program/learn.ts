@@ -4,6 +4,7 @@ import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
+import { learnInterpolateCalls } from "./learn-interpolate.js";
 import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
 import { manifoldCalls } from "./learn-manifold.js";
@@ -37,6 +38,7 @@ export const learnCalls: Calls = {
   ...treeCalls,
   ...kernelCalls,
   ...learnIntegrateCalls,
+  ...learnInterpolateCalls,
   ...learnLinearCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
