@@ -101,6 +101,8 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   checkSamples?(operation: string, x: Tensor, features: Features, options: O): Promise<void>;
   /** The same of targets. */
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
+  /** The same of what was learned: where an equation had no solution, say. */
+  checkLearned?(operation: string, learned: L): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   /** How samples become a matrix; columns of numbers unless told. */
@@ -215,7 +217,9 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
   const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
-  return model(isWork(learning) ? yield* learning : await learning, options, facts);
+  const learned = isWork(learning) ? yield* learning : await learning;
+  await definition.checkLearned?.(operation, learned);
+  return model(learned, options, facts);
 }
 
 function traced<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(

@@ -19,12 +19,13 @@ type RegressionData = Data & { readonly y: Tensor };
 type ClassificationData = Data & { readonly y: Tensor; readonly classes: number };
 
 /** The part of a definition that every sort has. */
-interface Common<O extends object, M> {
+interface Common<L, O extends object, M> {
   readonly kind: string;
   readonly options: OptionKinds<O>;
   check?(options: O): void;
   checkSamples?(operation: string, x: Tensor, features: Features, options: O): Promise<void>;
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
+  checkLearned?(operation: string, learned: L): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   readonly takesWeights?: boolean;
@@ -74,7 +75,7 @@ export interface RegressionMethods<L, O> extends Methods {
 
 /** Estimators that predict numbers. */
 export function regressor<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: RegressionData, options: O): Learning<L>;
     predict(learned: L, x: Tensor, options: O): Tensor;
   },
@@ -141,7 +142,7 @@ export interface ClassificationMethods<L, O> extends Methods {
 
 /** Estimators that predict labels. `scores` gives [samples, classes]; the largest wins, the first of equals. */
 export function classifier<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: ClassificationData, options: O): Learning<L>;
     scores(learned: L, x: Tensor, options: O): Tensor;
   },
@@ -226,7 +227,7 @@ export interface TransformMethods<L, O> extends Methods {
 
 /** Estimators that change samples: scalers, encoders, projections. */
 export function transformer<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: Data, options: O): Learning<L>;
     transform(learned: L, x: Tensor, options: O): Tensor;
     /** Names of the new columns; numbered under the name of the kind unless told. */
@@ -280,7 +281,7 @@ export interface ClusterLearned {
  * new samples have `predict` among their methods.
  */
 export function clusterer<L extends ClusterLearned, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & { learn(data: Data, options: O): Learning<L> },
+  definition: Common<L, O, M> & { learn(data: Data, options: O): Learning<L> },
 ): EstimatorMaker<Ignored, L, O, M> {
   return estimator({ ...definition, targets: noTargets, methods: definition.methods ?? ({} as M) }) as never;
 }
@@ -297,7 +298,7 @@ export interface OutlierMethods<L, O> extends Methods {
 
 /** Estimators that find what is unusual. `decision` is below 0 for outliers. */
 export function outlierDetector<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: Data, options: O): Learning<L>;
     decision(learned: L, x: Tensor, options: O): Tensor;
   },
