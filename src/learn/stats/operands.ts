@@ -18,13 +18,13 @@ export interface PlaceOptions {
 export const PLACE: OptionKinds<PlaceOptions> = { device: "text", dtype: "dtype" };
 
 /** A device, and a dtype to compute in. */
-export interface StatsPlace {
+interface StatsPlace {
   readonly device: string | undefined;
   readonly dtype: "f32" | "f64";
 }
 
 /** The place that options name, or that the arguments have. */
-export function placeOf(operation: string, given: readonly unknown[], { device, dtype }: PlaceOptions): StatsPlace {
+function placeOf(operation: string, given: readonly unknown[], { device, dtype }: PlaceOptions): StatsPlace {
   if (dtype !== undefined && dtype !== "f32" && dtype !== "f64") {
     throw new ArgumentError(`${operation}: the option dtype is ${shown(dtype)}; it is "f32" or "f64".`);
   }

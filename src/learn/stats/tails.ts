@@ -25,7 +25,7 @@ export function normalCdf(x: Quantity, options: PlaceOptions = {}): Tensor {
   return normalUpper(at.neg());
 }
 
-export const normalUpper = (x: Tensor): Tensor => x.mul(Math.SQRT1_2).erfc().mul(0.5);
+const normalUpper = (x: Tensor): Tensor => x.mul(Math.SQRT1_2).erfc().mul(0.5);
 
 /** The share of Student's t distribution above x. */
 export function tSf(x: Quantity, degrees: Quantity, options: PlaceOptions = {}): Tensor {
@@ -39,13 +39,13 @@ export function tCdf(x: Quantity, degrees: Quantity, options: PlaceOptions = {})
   return tUpper(at.neg(), df);
 }
 
-export function tUpper(x: Tensor, df: Tensor): Tensor {
+function tUpper(x: Tensor, df: Tensor): Tensor {
   const half = tBeyond(x, df).mul(0.5);
   return where(x.less(0), half.neg().add(1), half) as Tensor;
 }
 
 /** The share of Student's t distribution that is further from zero than x. */
-export const tBeyond = (x: Tensor, df: Tensor): Tensor =>
+const tBeyond = (x: Tensor, df: Tensor): Tensor =>
   ratioTails(x.div(df.sqrt()).square(), half(df, 1), half(df)).upper;
 
 /** Half of the degrees of freedom; or half of `fixed`, like them. */
@@ -71,7 +71,7 @@ export function chiSquareCdf(x: Quantity, degrees: Quantity, options: PlaceOptio
   return gammaTails(half(df), at.maximum(0).mul(0.5)).lower;
 }
 
-export const chiSquareUpper = (x: Tensor, df: Tensor): Tensor => gammaTails(half(df), x.maximum(0).mul(0.5)).upper;
+const chiSquareUpper = (x: Tensor, df: Tensor): Tensor => gammaTails(half(df), x.maximum(0).mul(0.5)).upper;
 
 /** The share of the F distribution above x, by the degrees of freedom of numerator and denominator. */
 export function fSf(x: Quantity, numerator: Quantity, denominator: Quantity, options: PlaceOptions = {}): Tensor {
@@ -85,7 +85,7 @@ export function fCdf(x: Quantity, numerator: Quantity, denominator: Quantity, op
   return fTails(at, above, below).lower;
 }
 
-export const fTails = (x: Tensor, above: Tensor, below: Tensor): Tails =>
+const fTails = (x: Tensor, above: Tensor, below: Tensor): Tails =>
   ratioTails(x.maximum(0).mul(above.div(below)), half(above), half(below));
 
 /** Either series of Kolmogorov's distribution is good to the last digit on its side of this. */
@@ -103,7 +103,7 @@ export function kolmogorovCdf(x: Quantity, options: PlaceOptions = {}): Tensor {
   return kolmogorovTails(at).lower;
 }
 
-export function kolmogorovTails(x: Tensor): Tails {
+function kolmogorovTails(x: Tensor): Tails {
   const isLarge = x.greater(MIDDLE);
   const large = (where(isLarge, x, MIDDLE) as Tensor).square();
   const positive = where(isLarge.logicalOr(x.lessEqual(0)), MIDDLE, x) as Tensor;
