@@ -45,8 +45,7 @@ function tUpper(x: Tensor, df: Tensor): Tensor {
 }
 
 /** The share of Student's t distribution that is further from zero than x. */
-const tBeyond = (x: Tensor, df: Tensor): Tensor =>
-  ratioTails(x.div(df.sqrt()).square(), half(df, 1), half(df)).upper;
+const tBeyond = (x: Tensor, df: Tensor): Tensor => ratioTails(x.div(df.sqrt()).square(), half(df, 1), half(df)).upper;
 
 /** Half of the degrees of freedom; or half of `fixed`, like them. */
 const half = (df: Tensor, fixed?: number): Tensor => (fixed === undefined ? df.mul(0.5) : df.mul(0).add(fixed / 2));
