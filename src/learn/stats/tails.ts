@@ -25,7 +25,7 @@ export function normalCdf(x: Quantity, options: PlaceOptions = {}): Tensor {
   return normalUpper(at.neg());
 }
 
-const normalUpper = (x: Tensor): Tensor => x.mul(Math.SQRT1_2).erfc().mul(0.5);
+export const normalUpper = (x: Tensor): Tensor => x.mul(Math.SQRT1_2).erfc().mul(0.5);
 
 /** The share of Student's t distribution above x. */
 export function tSf(x: Quantity, degrees: Quantity, options: PlaceOptions = {}): Tensor {
@@ -39,13 +39,14 @@ export function tCdf(x: Quantity, degrees: Quantity, options: PlaceOptions = {})
   return tUpper(at.neg(), df);
 }
 
-function tUpper(x: Tensor, df: Tensor): Tensor {
+export function tUpper(x: Tensor, df: Tensor): Tensor {
   const half = tBeyond(x, df).mul(0.5);
   return where(x.less(0), half.neg().add(1), half) as Tensor;
 }
 
 /** The share of Student's t distribution that is further from zero than x. */
-const tBeyond = (x: Tensor, df: Tensor): Tensor => ratioTails(x.div(df.sqrt()).square(), half(df, 1), half(df)).upper;
+export const tBeyond = (x: Tensor, df: Tensor): Tensor =>
+  ratioTails(x.div(df.sqrt()).square(), half(df, 1), half(df)).upper;
 
 /** Half of the degrees of freedom; or half of `fixed`, like them. */
 const half = (df: Tensor, fixed?: number): Tensor => (fixed === undefined ? df.mul(0.5) : df.mul(0).add(fixed / 2));
@@ -70,7 +71,7 @@ export function chiSquareCdf(x: Quantity, degrees: Quantity, options: PlaceOptio
   return gammaTails(half(df), at.maximum(0).mul(0.5)).lower;
 }
 
-const chiSquareUpper = (x: Tensor, df: Tensor): Tensor => gammaTails(half(df), x.maximum(0).mul(0.5)).upper;
+export const chiSquareUpper = (x: Tensor, df: Tensor): Tensor => gammaTails(half(df), x.maximum(0).mul(0.5)).upper;
 
 /** The share of the F distribution above x, by the degrees of freedom of numerator and denominator. */
 export function fSf(x: Quantity, numerator: Quantity, denominator: Quantity, options: PlaceOptions = {}): Tensor {
@@ -84,7 +85,7 @@ export function fCdf(x: Quantity, numerator: Quantity, denominator: Quantity, op
   return fTails(at, above, below).lower;
 }
 
-const fTails = (x: Tensor, above: Tensor, below: Tensor): Tails =>
+export const fTails = (x: Tensor, above: Tensor, below: Tensor): Tails =>
   ratioTails(x.maximum(0).mul(above.div(below)), half(above), half(below));
 
 /** Either series of Kolmogorov's distribution is good to the last digit on its side of this. */
