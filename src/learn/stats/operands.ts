@@ -18,7 +18,7 @@ export interface PlaceOptions {
 export const PLACE: OptionKinds<PlaceOptions> = { device: "text", dtype: "dtype" };
 
 /** A device, and a dtype to compute in. */
-export interface StatsPlace {
+interface StatsPlace {
   readonly device: string | undefined;
   readonly dtype: "f32" | "f64";
 }

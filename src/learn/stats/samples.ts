@@ -63,7 +63,7 @@ export function centred(x: Tensor): { readonly mean: Tensor; readonly deviations
 export const total = (x: Tensor): Tensor => x.sum({ axis: -1 }) as Tensor;
 
 /** Ranks of observations from 1 on, and what ties take from the variance of their sums. */
-export interface Ranks {
+interface Ranks {
   /** Equal observations share the mean of their ranks. NaN where one is NaN. */
   readonly ranks: Tensor;
   /** Σ (t³ - t) over groups of t equal observations. */
