@@ -4,8 +4,10 @@ import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
+import { learnInterpolateCalls } from "./learn-interpolate.js";
 import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
+import { manifoldCalls } from "./learn-manifold.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
@@ -28,6 +30,7 @@ const device = "cpu";
 export const learnCalls: Calls = {
   ...learnTableCalls,
   ...metricsCalls,
+  ...manifoldCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
@@ -37,6 +40,7 @@ export const learnCalls: Calls = {
   ...treeCalls,
   ...kernelCalls,
   ...learnIntegrateCalls,
+  ...learnInterpolateCalls,
   ...learnLinearCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
