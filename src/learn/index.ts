@@ -20,5 +20,6 @@ export * from "./neighbors/index.js";
 export * as optimize from "./optimize/index.js";
 export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
+export * as stats from "./stats/index.js";
 export * from "./tables/index.js";
 export * from "./trees/index.js";

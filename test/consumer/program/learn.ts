@@ -12,6 +12,7 @@ import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { preprocessingCalls } from "./learn-preprocessing.js";
+import { statsCalls } from "./learn-stats.js";
 import { learnTableCalls } from "./learn-tables.js";
 import { treeCalls } from "./learn-trees.js";
 import type { Calls } from "./methods.js";
@@ -35,6 +36,7 @@ export const learnCalls: Calls = {
   ...bayesClassifierCalls,
   ...decompositionCalls,
   ...discriminantCalls,
+  ...statsCalls,
   ...treeCalls,
   ...kernelCalls,
   ...learnIntegrateCalls,
