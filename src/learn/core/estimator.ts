@@ -11,6 +11,7 @@ import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.j
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
 import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
+import { changedOptions } from "./changed-options.js";
 import { featuresNamed, inputNames } from "./feature-names.js";
 import { checkFinite } from "./finite.js";
 import { registerKind, takenApart } from "./kinds.js";
@@ -38,6 +39,8 @@ export interface FitOptions extends Placing {
   readonly featureNames?: readonly string[];
   /** What whole numbers in a column mean, where samples are a matrix: a list of texts for each column of categories, else null. */
   readonly featureCategories?: readonly (readonly string[] | null)[] | null;
+  /** The query of each sample, for kinds that rank the samples of a query among themselves. */
+  readonly groups?: ArrayLike<Label>;
   readonly signal?: AbortSignal;
 }
 
@@ -48,6 +51,7 @@ const FIT: OptionKinds<FitOptions> = {
   classes: "any",
   featureNames: "any",
   featureCategories: "any",
+  groups: "any",
   signal: "signal",
 };
 
@@ -57,6 +61,8 @@ export interface Data {
   /** Targets; null where the kind takes none. */
   readonly y: Tensor | null;
   readonly weights: Tensor | null;
+  /** The query of each sample, where the fit was told. */
+  readonly groups: ArrayLike<Label> | null;
   readonly facts: Facts;
   readonly signal: AbortSignal | undefined;
 }
@@ -109,6 +115,10 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   readonly samples?: SampleReader<O>;
   /** False where weights of samples have no meaning; they are refused then. */
   readonly takesWeights?: boolean;
+  /** Samples belong to queries; groups are refused elsewhere. */
+  readonly takesGroups?: boolean;
+  /** Options that may be tensors of one number, so that fits that differ in them alone are one `vmap`. None unless told. */
+  readonly settings?: readonly (keyof O & string)[];
   readonly targets: TargetReader<Y>;
   /** A function of tensors; work that yields its progress where values must be read on the way. */
   learn(data: Data, options: O): Learning<L>;
@@ -123,6 +133,8 @@ export interface Estimator<Y, Mo, O extends object = object> {
   readonly predictsLabels: boolean;
   /** False where weights of samples have no meaning. */
   readonly takesWeights?: boolean;
+  /** Options that may be tensors of one number: searches fit candidates that differ in them alone at once. "1.alpha" in a pipeline. */
+  readonly settings?: readonly string[];
   /**
    * The model of these samples and targets. Samples are a matrix as tensor or arrays, or a table. The run is awaited for the model,
    * or watched on its way.
@@ -130,7 +142,7 @@ export interface Estimator<Y, Mo, O extends object = object> {
   fit(samples: Samples, targets: Y, options?: FitOptions): Run<FitProgress, Mo>;
   /** The same of tensors, as a function that `jit`, `vmap` and `grad` take: nothing is read, and values are not checked. */
   fitTensors(samples: Tensor, targets: Y, options?: FitOptions): Mo;
-  /** The same estimator with other options. */
+  /** The same estimator with other options. One that is an estimator itself may be changed by options of its own. */
   with(options: Partial<O>): Estimator<Y, Mo, O>;
 }
 
@@ -156,10 +168,11 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
       options,
       predictsLabels: definition.targets.areLabels,
       takesWeights: definition.takesWeights ?? true,
+      settings: definition.settings ?? [],
       fit: (samples, targets, given = {}) =>
         new Run(() => fitting(definition, model, options, samples, targets, given)),
       fitTensors: (samples, targets, given = {}) => traced(definition, model, options, samples, targets, given),
-      with: (others) => make({ ...options, ...others }),
+      with: (others) => make(changedOptions(options, others)),
     };
     return takenApart("estimator", kind, made, () => ({ options }));
   };
@@ -216,7 +229,8 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   if (y) await definition.checkTargets?.(operation, y, options);
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
-  const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
+  const groups = groupsOf(operation, definition, given);
+  const learning = definition.learn({ x, y, weights, groups, facts, signal: given.signal }, options);
   const learned = isWork(learning) ? yield* learning : await learning;
   await definition.checkLearned?.(operation, learned);
   return model(learned, options, facts);
@@ -238,10 +252,16 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
   const { y, classes } = definition.targets.trace(operation, targets, x, given);
   const facts: Facts = { features, classes };
   const learned = definition.learn(
-    { x, y, weights: weightsOf(operation, definition, given, x), facts, signal: given.signal },
+    {
+      ...{ x, y, facts, signal: given.signal },
+      weights: weightsOf(operation, definition, given, x),
+      groups: groupsOf(operation, definition, given),
+    },
     options,
   );
   if (isLater(learned)) {
+    // Nobody waits for it, and it may fail on values that are not there.
+    if (learned instanceof Promise) learned.catch(() => {});
     throw new UnsupportedError(`${operation}: ${definition.kind} reads values while it learns; await its fit.`);
   }
   return model(learned, options, facts);
@@ -270,6 +290,15 @@ export function weightsBeside(operation: string, weights: Tensor | ArrayLike<num
     throw new ArgumentError(`${operation}: weights are a list, one for each sample, not ${shown(weights)}.`);
   checkRows(operation, "weights", given, x);
   return given.cast(x.dtype) as Tensor;
+}
+
+function groupsOf(
+  operation: string,
+  { kind, takesGroups = false }: { readonly kind: string; readonly takesGroups?: boolean },
+  { groups }: FitOptions,
+): ArrayLike<Label> | null {
+  if (groups === undefined || takesGroups) return groups ?? null;
+  throw new ArgumentError(`${operation}: ${kind} takes no groups; rankings do.`);
 }
 
 async function checkWeights(operation: string, weights: Tensor): Promise<void> {
