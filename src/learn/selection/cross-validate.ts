@@ -36,12 +36,15 @@ export interface CrossValidated {
   readonly splits: readonly Split[];
 }
 
-const ownScore: Scorer = (model, samples, targets) => {
-  if (typeof model.score === "function") return model.score(samples, targets);
-  throw new ArgumentError(
-    `crossValidate: ${model.kind} has no score of its own; give one: { scores: { name: (model, x, y) => … } }.`,
-  );
-};
+/** The score that a model has itself. `operation` is named in the error. */
+const ownScore =
+  (operation: string): Scorer =>
+  (model, samples, targets) => {
+    if (typeof model.score === "function") return model.score(samples, targets);
+    throw new ArgumentError(
+      `${operation}: ${model.kind} has no score of its own; give one: { scores: { name: (model, x, y) => … } }.`,
+    );
+  };
 
 const CROSS_VALIDATE: OptionKinds<CrossValidateOptions> = {
   splits: "any",
@@ -52,11 +55,11 @@ const CROSS_VALIDATE: OptionKinds<CrossValidateOptions> = {
 };
 
 /** The scores that options ask for, by name. */
-function scorersOf({
-  scoring,
-  scores,
-}: Pick<CrossValidateOptions, "scoring" | "scores">): Readonly<Record<string, Scorer>> {
-  if (scoring === undefined) return scores ?? { score: ownScore };
+export function scorersOf(
+  operation: string,
+  { scoring, scores }: Pick<CrossValidateOptions, "scoring" | "scores">,
+): Readonly<Record<string, Scorer>> {
+  if (scoring === undefined) return scores ?? { score: ownScore(operation) };
   if (typeof scoring === "function") return { ...scores, score: scoring };
   const names = typeof scoring === "string" ? [scoring] : scoring;
   return { ...scores, ...Object.fromEntries(names.map((name) => [name, scorer(name)])) };
@@ -71,8 +74,8 @@ export async function crossValidate<Y>(
 ): Promise<CrossValidated> {
   checkOptions("crossValidate", options, CROSS_VALIDATE);
   const { signal } = options;
-  const scores = scorersOf(options);
-  const splits = await splitsFor(estimator, samples, targets, options);
+  const scores = scorersOf("crossValidate", options);
+  const splits = await splitsFor("crossValidate", estimator, samples, targets, options);
   const found: Record<string, number[]> = Object.fromEntries(Object.keys(scores).map((name) => [name, []]));
   const [fitMilliseconds, scoreMilliseconds]: [number[], number[]] = [[], []];
   for (const { train, test } of splits) {
@@ -89,19 +92,21 @@ export async function crossValidate<Y>(
   return { scores: found, fitMilliseconds, scoreMilliseconds, splits };
 }
 
-async function numberOf(score: number | Tensor | Promise<number | Tensor>): Promise<number> {
+/** A score as a number. */
+export async function numberOf(score: number | Tensor | Promise<number | Tensor>): Promise<number> {
   const value = await score;
   return isTensor(value) ? Number(await value.item()) : value;
 }
 
 /** The splits of the options. Labels are stratified unless told, as scikit-learn does for classifications. */
-async function splitsFor<Y>(
+export async function splitsFor<Y>(
+  operation: string,
   estimator: AnyEstimator,
   samples: Samples,
   targets: Y,
   { splits = 5, groups }: CrossValidateOptions,
 ): Promise<Split[]> {
-  const labels = estimator.predictsLabels ? await labelsOf("crossValidate", targets as Labels) : undefined;
+  const labels = estimator.predictsLabels ? await labelsOf(operation, targets as Labels) : undefined;
   const rule = typeof splits === "number" ? (labels ? stratifiedKFold(splits) : kFold(splits)) : splits;
   return rule.split({ samples: countOf(samples), labels, groups });
 }

@@ -1,4 +1,5 @@
-/** Splits and cross-validation. */
+/** Splits, cross-validation and searches. */
+export type { CandidateOptions, Draws, Grid, NumberRange } from "./candidates.js";
 export {
   type CrossValidated,
   type CrossValidateOptions,
@@ -6,6 +7,10 @@ export {
   type Scorer,
   type Scoring,
 } from "./cross-validate.js";
+export type { CandidateScore, SearchProgress, SearchRow } from "./evaluation.js";
+export { type HalvingSearchOptions, halvingSearch } from "./halving-search.js";
+export { gridSearch, type RandomSearchOptions, randomSearch, type Search, type SelectionOptions } from "./search.js";
+export type { SearchedModel } from "./searched-model.js";
 export {
   type FoldOptions,
   groupKFold,
@@ -19,3 +24,4 @@ export {
   stratifiedKFold,
   timeSeriesSplit,
 } from "./splits.js";
+export { type TrainTest, type TrainTestOptions, trainTestSplit } from "./train-test.js";
