@@ -4,12 +4,15 @@ import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
+import { learnInterpolateCalls } from "./learn-interpolate.js";
 import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
+import { manifoldCalls } from "./learn-manifold.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { preprocessingCalls } from "./learn-preprocessing.js";
+import { statsCalls } from "./learn-stats.js";
 import { learnTableCalls } from "./learn-tables.js";
 import { treeCalls } from "./learn-trees.js";
 import type { Calls } from "./methods.js";
@@ -27,14 +30,17 @@ const device = "cpu";
 export const learnCalls: Calls = {
   ...learnTableCalls,
   ...metricsCalls,
+  ...manifoldCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
   ...decompositionCalls,
   ...discriminantCalls,
+  ...statsCalls,
   ...treeCalls,
   ...kernelCalls,
   ...learnIntegrateCalls,
+  ...learnInterpolateCalls,
   ...learnLinearCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
