@@ -7,6 +7,7 @@ export * from "./decomposition/index.js";
 export * from "./discriminant/index.js";
 export * from "./files/index.js";
 export * from "./impute/index.js";
+export * from "./inspection/index.js";
 export * as integrate from "./integrate/index.js";
 export * from "./kernels/index.js";
 export * from "./linear/index.js";

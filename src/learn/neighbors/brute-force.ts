@@ -124,7 +124,7 @@ function byProduct(samples: Tensor, k: number, space: Space): BandSearch {
  * The k smallest of each row, the smallest first, and their places. Of long rows only k groups are looked at: the k smallest lie in
  * the groups whose least are smallest.
  */
-function smallest(values: Tensor, k: number): { readonly values: Tensor; readonly indices: Tensor } {
+export function smallest(values: Tensor, k: number): { readonly values: Tensor; readonly indices: Tensor } {
   const [rows, count] = values.shape as [number, number];
   const groups = Math.ceil(count / GROUP);
   if (groups < 4 * k || groups < GROUP) {

@@ -51,6 +51,12 @@ export const learnCalls: Calls = {
   linearRegression: async () => (await learn.linearRegression().fit(samples, numbers, { device })).predict(samples),
   maxAbsScaler: async () => (await learn.maxAbsScaler().fit(samples)).transform(samples),
   minMaxScaler: async () => (await learn.minMaxScaler({ range: [0, 2] }).fit(samples)).transform(samples),
+  partialDependence: async () =>
+    learn.partialDependence(await learn.ridge().fit(samples, numbers, { device }), samples, [0, 1], { grid: 3 }),
+  permutationImportance: async () =>
+    learn.permutationImportance(await learn.ridge().fit(samples, numbers, { device }), samples, numbers, {
+      nRepeats: 2,
+    }),
   pipeline: async () =>
     (await learn.pipeline(learn.standardScaler(), learn.ridge({ alpha: 2 })).fit(samples, numbers)).predict(samples),
   randomSearch: async () =>
