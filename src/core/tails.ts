@@ -6,7 +6,10 @@
 /** Bernoulli numbers B2, B4 … over 2k(2k-1): Stirling's series. */
 const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156];
 
-/** log Γ of a positive number: Stirling's series beyond 15, and Γ(x + 1) = x Γ(x) to get there. */
+/**
+ * log Γ of a positive number: Stirling's series beyond 15, and Γ(x + 1) = x Γ(x) to get there. @internal for tests: its error
+ * would hide in the tails
+ */
 export function logGamma(x: number): number {
   let product = 1;
   let z = x;
@@ -48,7 +51,10 @@ function betaFraction(x: number, a: number, b: number): number {
   return result;
 }
 
-/** The regularised upper incomplete gamma function: the probability that a Gamma(a, 1) number is above x. */
+/**
+ * The regularised upper incomplete gamma function: the probability that a Gamma(a, 1) number is above x. @internal for tests: for any a,
+ * where χ² has halves
+ */
 export function gammaAbove(x: number, a: number): number {
   if (x <= 0) return 1;
   if (x === Number.POSITIVE_INFINITY) return 0;

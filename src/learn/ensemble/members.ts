@@ -23,7 +23,7 @@ export interface ClassMembers {
 }
 
 /** The options of a member's fit to all samples. */
-export const memberOptions = ({ facts, weights, signal }: Data): FitOptions => ({
+const memberOptions = ({ facts, weights, signal }: Data): FitOptions => ({
   featureNames: facts.features.names ?? undefined,
   featureCategories: facts.features.categories,
   weights: weights ?? undefined,

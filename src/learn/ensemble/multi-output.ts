@@ -5,8 +5,9 @@ import { shown } from "../../core/shown.js";
 import { concat, stack, type Tensor } from "../../tensor/index.js";
 import type { AnyEstimator } from "../compose/steps.js";
 import type { Data, FitProgress } from "../core/estimator.js";
+import { inputNames } from "../core/feature-names.js";
 import type { Fitted } from "../core/model.js";
-import { categorySamples, type Samples } from "../core/samples.js";
+import { categorySamples, type Features, type Samples } from "../core/samples.js";
 import { regressor, samplesFor } from "../core/sorts.js";
 import { type Label, type Numbers, numbersBeside } from "../core/targets.js";
 import { checkMember, fitMember, type Member } from "./members.js";
@@ -107,6 +108,13 @@ const orderOf = (kind: string, outputs: number, order: readonly number[] | undef
   throw new ArgumentError(`${kind}.fit: order is ${shown(order)}; it has each of the columns 0 … ${outputs - 1} once.`);
 };
 
+/** The columns of samples, and targets beside them. */
+const besideTargets = (features: Features, targets: readonly number[]): Features => ({
+  count: features.count + targets.length,
+  names: [...inputNames(features), ...targets.map((place) => `y${place}`)],
+  categories: features.categories && [...features.categories, ...targets.map(() => null)],
+});
+
 /** A regression for each column of the targets, which sees the samples and the columns before: the right ones in `fit`, predicted ones later. */
 export const regressorChain = regressor<Outputs, RegressorChainOptions>({
   ...common("regressorChain", false),
@@ -117,7 +125,7 @@ export const regressorChain = regressor<Outputs, RegressorChainOptions>({
     let seen = data.x;
     for (const place of places) {
       const target = data.y.at(":", place) as Tensor;
-      const features = { count: seen.shape[1] as number, names: null, categories: null };
+      const features = besideTargets(data.facts.features, places.slice(0, models.length));
       models.push(
         await fitMember(estimator, { ...data, x: seen, y: target, facts: { ...data.facts, features } }, null),
       );

@@ -86,7 +86,10 @@ function pairVotes({ models, places }: ClassMembers, x: Tensor): Tensor {
       ),
       { device, dtype },
     ) as Tensor;
-  const said = confidences({ models, places }, x);
+  const said = stack(
+    models.map((model) => confidenceOf(model, x).values),
+    { axis: 1 },
+  ) as Tensor;
   const isSecond = stack(
     models.map((model) => model.predict(x).cast(dtype)),
     { axis: 1 },

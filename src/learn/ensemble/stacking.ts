@@ -6,8 +6,10 @@ import { ArgumentError } from "../../core/errors.js";
 import { concat, type Tensor } from "../../tensor/index.js";
 import type { AnyEstimator } from "../compose/steps.js";
 import type { Data, FitProgress } from "../core/estimator.js";
-import { categorySamples } from "../core/samples.js";
-import { classifier, probabilityMethods, regressor } from "../core/sorts.js";
+import { inputNames, numberedNames } from "../core/feature-names.js";
+import type { Fitted } from "../core/model.js";
+import { categorySamples, type Features, type Samples } from "../core/samples.js";
+import { classifier, probabilityMethods, regressor, samplesFor } from "../core/sorts.js";
 import { ridge } from "../linear/least-squares.js";
 import { logisticRegression } from "../linear/logistic.js";
 import type { Splitter } from "../selection/splits.js";
@@ -57,6 +59,18 @@ const asColumns = (said: Tensor): Tensor => (said.rank === 1 ? said.expandDims(1
 const beside = (columns: readonly Tensor[], x: Tensor, { passthrough = false }: StackingOptions): Tensor =>
   concat(passthrough ? [...columns, x] : [...columns], { axis: 1 }) as Tensor;
 
+/** The columns that the last estimator sees: what was said, and with `passthrough` those of the samples. */
+function seenFeatures(features: Features, count: number, { passthrough = false }: StackingOptions): Features {
+  if (!passthrough) return { count, names: null, categories: null };
+  const said = numberedNames("said", count - features.count);
+  const { categories } = features;
+  return {
+    count,
+    names: [...said, ...inputNames(features)],
+    categories: categories && [...said.map(() => null), ...categories],
+  };
+}
+
 async function* fitStack(
   kind: string,
   data: Data,
@@ -74,7 +88,7 @@ async function* fitStack(
     yield { step: models.length, steps: estimators.length + 1 };
   }
   const seen = beside(columns, data.x, options);
-  const features = { count: seen.shape[1] as number, names: null, categories: null };
+  const features = seenFeatures(data.facts.features, seen.shape[1] as number, options);
   const of = { ...data, x: seen, facts: { ...data.facts, features } };
   const weights = last.takesWeights === false ? null : data.weights;
   return { models, last: await fitMember(last, { ...of, weights }, null) };
@@ -119,12 +133,23 @@ type ClassStack = Stack & ClassMembers;
 const probabilities = (stack: ClassStack, x: Tensor, options: StackingOptions): Tensor =>
   probabilitiesOf(stack.last, seenBy(stack, x, options, saidOf(stack.places)), stack.places);
 
-const methods = probabilityMethods<ClassStack, StackingOptions>((stack, x, options) => {
-  if (stack.last.predictProbability) return probabilities(stack, x, options).log() as Tensor;
-  throw new ArgumentError(
-    `stackingClassifier: ${stack.last.kind} knows no probabilities; take another finalEstimator.`,
-  );
-});
+const methods = {
+  ...probabilityMethods<ClassStack, StackingOptions>((stack, x, options) => {
+    if (stack.last.predictProbability) return probabilities(stack, x, options).log() as Tensor;
+    throw new ArgumentError(
+      `stackingClassifier: ${stack.last.kind} knows no probabilities; take another finalEstimator.`,
+    );
+  }),
+  /** The decisions of the last estimator. */
+  decisionFunction(model: Fitted<ClassStack, StackingOptions>, samples: Samples): Tensor {
+    const { last, places } = model.learned;
+    if (!last.decisionFunction) {
+      throw new ArgumentError(`stackingClassifier: ${last.kind} has no decisionFunction; take another finalEstimator.`);
+    }
+    const x = samplesFor(model as Fitted<unknown, object>, "decisionFunction", samples);
+    return last.decisionFunction(seenBy(model.learned, x, model.options, saidOf(places)));
+  },
+};
 
 /** A classifier that learns from the predictions of others. */
 export const stackingClassifier = classifier<ClassStack, StackingOptions, typeof methods>({

@@ -45,10 +45,7 @@ function checkVoting(kind: string, { estimators, weights }: VotingRegressorOptio
 }
 
 /** Fits one member after another; its progress counts them. */
-export async function* fitMembers(
-  estimators: readonly AnyEstimator[],
-  data: Data,
-): AsyncGenerator<FitProgress, Member[]> {
+async function* fitMembers(estimators: readonly AnyEstimator[], data: Data): AsyncGenerator<FitProgress, Member[]> {
   const models: Member[] = [];
   for (const estimator of estimators) {
     models.push(await fitMember(estimator, data, null));

@@ -22,7 +22,7 @@ export const columnsTensor = (kept: readonly number[], { device }: Tensor): Tens
   tensor(Int32Array.from(kept), { device }) as Tensor;
 
 /** The columns that stay. */
-export const chosenOf = ({ columns }: Chosen, x: Tensor): Tensor => x.take(columns, { axis: 1 }) as Tensor;
+const chosenOf = ({ columns }: Chosen, x: Tensor): Tensor => x.take(columns, { axis: 1 }) as Tensor;
 
 /** The parts of a definition that all selectors share. */
 export const selecting = {

@@ -17,7 +17,7 @@ export interface FeatureScores {
 }
 
 /** Labels as positions of classes, with their number. */
-export interface Classes {
+interface Classes {
   readonly codes: Tensor;
   readonly count: number;
 }
