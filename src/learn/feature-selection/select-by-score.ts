@@ -19,8 +19,9 @@ export interface VarianceLearned extends Chosen {
   readonly variances: Tensor;
 }
 
-/** Leaves out columns that hardly vary. */
 const varianceMethods = selectionMethods<VarianceLearned, VarianceThresholdOptions>();
+
+/** Leaves out columns that hardly vary. */
 export const varianceThreshold = transformer<VarianceLearned, VarianceThresholdOptions, typeof varianceMethods>({
   kind: "varianceThreshold",
   options: { threshold: "number" },
