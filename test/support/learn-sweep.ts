@@ -73,18 +73,28 @@ function repeated(x: unknown, y: unknown, repeats: number): [number[][], unknown
   return [more as number[][], Array.isArray(y) ? times(y) : y];
 }
 
+/** The same estimator, whose fits to few samples see them several times. */
+function repeating(made: AnyEstimator, repeats: number): AnyEstimator {
+  const { fit } = made;
+  const more: AnyEstimator["fit"] = (x, y, options) =>
+    options?.weights ? fit(x, y, options) : fit(...repeated(x, y, repeats), options);
+  // The estimator itself is changed: files know it by its identity.
+  return Object.assign(made, { fit: more });
+}
+
 export function sweepEstimators(estimators: readonly SweptEstimator[]): void {
-  for (const each of estimators) {
+  for (const { repeats = 1, ...given } of estimators) {
+    const each = repeats === 1 ? given : { ...given, make: () => repeating(given.make(), repeats) };
     (each.samples === "texts" ? sweepOfTexts : each.features === 1 ? sweepOfOneFeature : sweep)(each);
   }
 }
 
 function sweep(swept: SweptEstimator): void {
-  const { make, targets, method, samples, allowsMissing = false, takesCategories = false, repeats = 1 } = swept;
+  const { make, targets, method, samples, allowsMissing = false, takesCategories = false } = swept;
   const normal = (shape: number[]) => drawn(shape, samples);
   const { kind } = make();
   const fit = async (x: unknown, y: unknown = targetsOf(targets, (x as { length: number }).length)) =>
-    make().fit(...repeated(x, y, repeats), { device });
+    make().fit(x as number[][], y, { device });
   const isOfFit = method === "labels";
   const apply = (model: Record<string, (x: unknown) => Tensor>, x: unknown): Tensor =>
     isOfFit ? (model as unknown as { learned: { labels: Tensor } }).learned.labels : model[method]!(x);
