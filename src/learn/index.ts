@@ -13,6 +13,7 @@ export * from "./inspection/index.js";
 export * as integrate from "./integrate/index.js";
 export * from "./kernels/index.js";
 export * from "./linear/index.js";
+export * from "./manifold/index.js";
 export * as metrics from "./metrics/index.js";
 export * from "./mixture/index.js";
 export * from "./naive-bayes/index.js";

@@ -7,6 +7,7 @@ import { ensembleCalls } from "./learn-ensemble.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
 import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
+import { manifoldCalls } from "./learn-manifold.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
@@ -29,6 +30,7 @@ export const learnCalls: Calls = {
   ...learnTableCalls,
   ...ensembleCalls,
   ...metricsCalls,
+  ...manifoldCalls,
   ...clusterCalls,
   ...neighborsCalls,
   ...bayesClassifierCalls,
