@@ -5,6 +5,7 @@ import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { ensembleCalls } from "./learn-ensemble.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
+import { learnInterpolateCalls } from "./learn-interpolate.js";
 import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
 import { manifoldCalls } from "./learn-manifold.js";
@@ -12,6 +13,7 @@ import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { preprocessingCalls } from "./learn-preprocessing.js";
+import { statsCalls } from "./learn-stats.js";
 import { learnTableCalls } from "./learn-tables.js";
 import { treeCalls } from "./learn-trees.js";
 import type { Calls } from "./methods.js";
@@ -36,9 +38,11 @@ export const learnCalls: Calls = {
   ...bayesClassifierCalls,
   ...decompositionCalls,
   ...discriminantCalls,
+  ...statsCalls,
   ...treeCalls,
   ...kernelCalls,
   ...learnIntegrateCalls,
+  ...learnInterpolateCalls,
   ...learnLinearCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
