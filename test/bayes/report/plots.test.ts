@@ -1,12 +1,14 @@
 /** The pieces of the report: what they compute is right, whatever they draw. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { chainGroups, shownRange, spread } from "../../../src/bayes/report/chain-groups.js";
+import { chainGroups, shownRange } from "../../../src/bayes/report/chain-groups.js";
 import { estimateDensity } from "../../../src/bayes/report/density-estimate.js";
 import { energyDifferences } from "../../../src/bayes/report/plots/energy.js";
 import { rankCounts } from "../../../src/bayes/report/plots/ranks.js";
 import { extremes } from "../../../src/bayes/report/plots/trace.js";
-import { linePath, padded, scaleTo, ticksIn, tickText } from "../../../src/bayes/report/svg.js";
+import { padded, scaleTo, ticksIn, tickText } from "../../../src/plots/scales.js";
+import { linePath } from "../../../src/plots/svg.js";
+import { spread } from "../../../src/plots/thinning.js";
 import { chainsOf, independent, normals } from "../chains.js";
 
 const sum = (values: ArrayLike<number>) => Array.from(values).reduce((total, value) => total + value, 0);
