@@ -152,15 +152,17 @@ export const INNER_LAYERS = {
     "naive-bayes": ["core"],
     covariance: ["core"],
     discriminant: ["core", "covariance"],
-    decomposition: ["core"],
+    // functions of two samples, their algebra, and what is learned with them
+    kernels: ["core", "metrics", "optimize", "linear"],
+    decomposition: ["core", "kernels"],
     neighbors: ["core"],
     // scores and distances
     metrics: ["core", "tables", "neighbors"],
+    // missing values
+    impute: ["core", "metrics", "neighbors"],
     cluster: ["core", "metrics", "neighbors"],
     mixture: ["core", "cluster"],
     manifold: ["core", "metrics", "neighbors", "decomposition"],
-    // functions of two samples, their algebra, and what is learned with them
-    kernels: ["core", "metrics", "optimize"],
     trees: ["core", "metrics"],
     // estimators made of estimators
     compose: ["core", "tables", "preprocessing"],

@@ -88,6 +88,14 @@ export { scope } from "./scope.js";
 export { adopt, type Operand, Tensor } from "./tensor.js";
 export { checkTensor, isTensor } from "./tensor-checks.js";
 export { drawn, firstRound, keyOfWords, keyUnderKnown, storedTensor, threefry, type Word } from "./threefry.js";
-export { histogramByNode, leavesOfTrees, routedRows, splitsByGain } from "./trees.js";
+export {
+  exactSplits,
+  histogramByNode,
+  leavesOfTrees,
+  routedRows,
+  rowsByPart,
+  splitsByGain,
+  totalsByPart,
+} from "./trees.js";
 export { type TunedProduct, type TuneOptions, tune } from "./tune.js";
 export type { Padding } from "./windows.js";

@@ -1,5 +1,13 @@
 /** The kernels of decision trees as functions of tensors (graph/primitives/trees.ts); `pumice/learn` grows trees with them. */
-import { bestSplits, nodeHistogram, routeRows, treeLeaves } from "../graph/primitives/trees.js";
+import {
+  bestSplits,
+  nodeHistogram,
+  partedRows,
+  partTotals,
+  routeRows,
+  sortedSplits,
+  treeLeaves,
+} from "../graph/primitives/trees.js";
 import { backendOf, makeNode } from "./build.js";
 import { Tensor } from "./tensor.js";
 
@@ -80,3 +88,42 @@ export function leavesOfTrees(x: Tensor, nodes: TreeNodes, depth: number): Tenso
   const inputs = [x, feature, threshold, left, right, missingLeft, ...(categories ? [categories] : [])];
   return made(treeLeaves, inputs, { depth });
 }
+
+/** Rows of growing trees: their order, the place, number and tree of nodes, targets, and weights by tree. */
+interface NodeRows {
+  /** Values and their ranks, [features, rows]. */
+  readonly values: Tensor;
+  readonly ranks: Tensor;
+  readonly targets: Tensor;
+  readonly weights: Tensor;
+  /** What the second total of a node sums, [rows]. */
+  readonly spreads: Tensor;
+  /** Rows in the order of nodes, i32 [places]. */
+  readonly order: Tensor;
+  /** First place, number of rows and tree of each node, i32 [nodes, 3]. */
+  readonly nodes: Tensor;
+}
+
+/** The best split of each node, exact: [nodes, 5] (graph/primitives/trees.ts). */
+export const exactSplits = (
+  { values, ranks, targets, weights, order, nodes }: NodeRows,
+  candidates: Tensor,
+  totals: Tensor,
+  draws: Tensor | null,
+  params: { readonly criterion: string; readonly minSamplesLeaf: number },
+): Tensor =>
+  made(sortedSplits, [ranks, values, order, nodes, candidates, targets, weights, totals, ...(draws ? [draws] : [])], {
+    ...params,
+    isRandom: draws !== null,
+  });
+
+/** The order of rows after splits. */
+export const rowsByPart = ({ values, order, nodes }: NodeRows, splits: Tensor): Tensor =>
+  made(partedRows, [values, order, nodes, splits], {});
+
+/** Totals of both parts of each node, [2 · nodes, 2 + channels]. `order` is that after the splits. */
+export const totalsByPart = (
+  { order, nodes, targets, weights, spreads }: NodeRows,
+  splits: Tensor,
+  params: { readonly channels: number; readonly isByClass: boolean },
+): Tensor => made(partTotals, [order, nodes, splits, targets, weights, spreads], params);

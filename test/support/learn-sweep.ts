@@ -23,15 +23,15 @@ export interface SweptEstimator {
   readonly allowsMissing?: boolean;
   /** Tables may have columns of categories. */
   readonly takesCategories?: boolean;
-  /** Samples that the kind takes: whole numbers from zero on, or any unless told. */
-  readonly samples?: "counts";
+  /** Samples that the kind takes: whole numbers from zero on, texts, or any numbers unless told. */
+  readonly samples?: "counts" | "texts";
   /** The only number of features that the kind takes; any unless told. */
   readonly features?: 1;
 }
 
 const device = "cpu";
 const folder = temporaryFolders();
-const drawn = (shape: number[], samples?: "counts"): Tensor => {
+const drawn = (shape: number[], samples?: string): Tensor => {
   const normal = random.normal(random.key(1, { device }), shape) as Tensor;
   return samples === "counts" ? (normal.abs().mul(3).floor() as Tensor) : normal;
 };
@@ -44,7 +44,9 @@ const targetsOf = (targets: string, count: number) =>
       );
 
 export function sweepEstimators(estimators: readonly SweptEstimator[]): void {
-  for (const each of estimators) (each.features === 1 ? sweepOfOneFeature : sweep)(each);
+  for (const each of estimators) {
+    (each.samples === "texts" ? sweepOfTexts : each.features === 1 ? sweepOfOneFeature : sweep)(each);
+  }
 }
 
 function sweep(swept: SweptEstimator): void {
@@ -253,5 +255,39 @@ function sweepOfOneFeature({ make, targets, method }: SweptEstimator): void {
     assert.throws(() => apply(model, [[1, 2]]), /have 2 features, and the model was fitted with 1/);
     const signal = AbortSignal.abort(new Error("enough"));
     await assert.rejects(async () => make().fit(x, targetsOf(targets, 7), { signal, device }), /enough/);
+  });
+}
+
+/** The checks that make sense for a kind whose samples are texts. */
+function sweepOfTexts({ make, method }: SweptEstimator): void {
+  const { kind } = make();
+  const texts = ["red fish", "blue fish", "one red red bird"];
+  const fit = async (given: unknown, options: object = {}) =>
+    make().fit(given as string[], undefined, { device, ...options });
+  const apply = (model: Record<string, (x: unknown) => Tensor>, given: unknown) => model[method]!(given);
+
+  test(`${kind}: a fit twice gives the same numbers, rows one by one too, and a column of a table`, async () => {
+    const [a, b] = [await fit(texts), await fit(table({ text: texts }))];
+    const found = numbersOf(apply(a, texts));
+    assert.deepEqual(found, numbersOf(apply(b, table({ text: texts }))));
+    assert.deepEqual(numbersOf(apply(a, texts.slice(0, 1))), found.slice(0, found.length / 3));
+    assert.match(String(a), new RegExp(kind));
+  });
+
+  test(`${kind}: a model and an estimator come back from a file`, async () => {
+    const path = join(folder(), "model.safetensors");
+    const model = await fit(texts);
+    await save(path, model);
+    assert.deepEqual(numbersOf(apply(await load(path, { device }), texts)), numbersOf(apply(model, texts)));
+    await save(path, make());
+    const twin = await ((await load(path)) as AnyEstimator).fit(texts, undefined, { device });
+    assert.deepEqual(numbersOf(apply(twin, texts)), numbersOf(apply(model, texts)));
+  });
+
+  test(`${kind}: numbers, no texts, and an aborted fit are refused by name`, async () => {
+    await assert.rejects(fit([[1, 2]]), /takes a list of texts/);
+    await assert.rejects(fit([]), /there are no samples/);
+    await assert.rejects(fit(texts, { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
+    await assert.rejects(fit(texts, { wrong: 1 }), /no option "wrong"/);
   });
 }

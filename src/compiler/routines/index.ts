@@ -24,6 +24,8 @@ import { argsortAtRoutine } from "./select.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
 import { sortRowsRoutine } from "./sort-rows.js";
 import { bestSplitsRoutine } from "./trees/best-splits.js";
+import { partedRowsRoutine, partTotalsRoutine } from "./trees/exact-parts.js";
+import { sortedSplitsRoutine } from "./trees/exact-splits.js";
 import { histogramRoutine } from "./trees/histogram.js";
 import { routeRowsRoutine, treeLeavesRoutine } from "./trees/walk.js";
 
@@ -54,6 +56,9 @@ export const routines: Readonly<Record<string, Routine>> = {
   tridiagonal: tridiagonalRoutine,
   bestSplits: bestSplitsRoutine,
   nodeHistogram: histogramRoutine,
+  partedRows: partedRowsRoutine,
+  partTotals: partTotalsRoutine,
+  sortedSplits: sortedSplitsRoutine,
   routeRows: routeRowsRoutine,
   treeLeaves: treeLeavesRoutine,
 };

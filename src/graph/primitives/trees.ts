@@ -74,6 +74,57 @@ export const treeLeaves: RoutinePrimitive = {
   batch: (g, { params }, inputs, size) => batchLeaves(g, params, inputs, size),
 };
 
+// ---------------------------------------------------------------------------------------------- exact splits
+
+/** Numbers of a sorted split: its score, feature, rows on the left, threshold, and whether any candidate varies in the node. */
+export const CUT_FACTS = 5;
+/** Numbers of the totals of a node before those of its channels: the weight, and a weighted sum of what impurities need. */
+export const TOTALS_BEFORE = 2;
+
+/**
+ * The best split of each node among all places between its values, or with `isRandom` among one random threshold for each candidate.
+ * Inputs: ranks of values i32 [features, rows], values [features, rows], rows in the order of nodes i32 [places], the first place, the
+ * number of rows and the tree of each node i32 [nodes, 3], candidates i32 [nodes, candidates] (features, -1: none), targets
+ * [rows, columns], weights [trees or 1, rows], totals of nodes [nodes, 2 + channels], and with `isRandom` draws in [0, 1)
+ * [nodes, candidates] of the values' dtype. Params: criterion, minSamplesLeaf, isRandom. Targets of "gini" and "entropy" are positions of classes. Result [nodes, CUT_FACTS],
+ * without rows on the left where there is no split.
+ */
+export const sortedSplits: RoutinePrimitive = {
+  name: "sortedSplits",
+  kind: "routine",
+  infer: (inputs) => {
+    const [ranks, values, , , candidates, , , totals] = inputs;
+    if (`${ranks.shape}` !== `${values.shape}`) {
+      throw new ShapeError(`sortedSplits: ranks of [${ranks.shape}] for values of [${values.shape}].`);
+    }
+    return { shape: [candidates.shape[0], CUT_FACTS], dtype: totals.dtype };
+  },
+};
+
+/**
+ * Rows in the order of nodes after their splits, left parts first, otherwise in the order they had. Inputs: values [features, rows], rows
+ * i32 [places], nodes i32 [nodes, 3] and splits [nodes, CUT_FACTS] as of `sortedSplits`. Places of no node stay undefined.
+ */
+export const partedRows: RoutinePrimitive = {
+  name: "partedRows",
+  kind: "routine",
+  infer: ([, rows]) => ({ shape: rows.shape, dtype: "i32" }),
+};
+
+/**
+ * Totals of the two parts of each node, [2 · nodes, 2 + channels]: their weights, weighted `spreads`, and sums by class or by target.
+ * Inputs: rows i32 [places], nodes i32 [nodes, 3], splits [nodes, CUT_FACTS], targets [rows, columns], weights [trees or 1, rows], and
+ * what the second total sums, [rows]. Params: channels, isByClass.
+ */
+export const partTotals: RoutinePrimitive = {
+  name: "partTotals",
+  kind: "routine",
+  infer: ([, nodes, splits], { channels }) => ({
+    shape: [2 * (nodes.shape[0] as number), TOTALS_BEFORE + (channels as number)],
+    dtype: splits.dtype,
+  }),
+};
+
 /** Samples of a batch are more samples; trees of a batch are more trees, of which a member looks at its own. */
 function batchLeaves(
   g: GraphOps,

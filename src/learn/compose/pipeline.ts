@@ -3,32 +3,25 @@
  * fitted to the training samples alone, so that nothing of the test samples leaks into them in a cross-validation.
  */
 import { ArgumentError } from "../../core/errors.js";
-import { shown } from "../../core/shown.js";
 import { registerClass } from "../../core/tree.js";
 import { Run } from "../../runs/run.js";
 import type { Tensor } from "../../tensor/index.js";
 import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
-import { numberedNames } from "../core/feature-names.js";
 import { registerKind, takenApart } from "../core/kinds.js";
 import type { Fitted } from "../core/model.js";
 import { listOfParts } from "../core/parts.js";
 import type { Features, Samples } from "../core/samples.js";
 import type { Label } from "../core/targets.js";
+import {
+  type AnyEstimator,
+  checkEstimator,
+  type FittedTransformer,
+  optionsAfter,
+  transformerOptions,
+  transforming,
+} from "./steps.js";
 
-/** A fitted step that changes samples. */
-interface FittedTransformer {
-  readonly kind: string;
-  transform(samples: Samples): Tensor;
-  featureNames?(): readonly string[];
-}
-
-/** Names of the columns that a step gave. */
-const namesOf = (model: FittedTransformer, x: Tensor): readonly string[] =>
-  model.featureNames?.() ?? numberedNames(model.kind, x.shape[1] as number);
-
-/** Any estimator. */
-// biome-ignore lint/suspicious/noExplicitAny: estimators of all targets and models are steps
-export type AnyEstimator = Estimator<any, any, any>;
+export type { AnyEstimator } from "./steps.js";
 
 type ModelOf<E> = E extends Estimator<infer _Y, infer Mo, infer _O> ? Mo : never;
 type TargetsOf<E> = E extends Estimator<infer Y, infer _Mo, infer _O> ? Y : never;
@@ -122,15 +115,13 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
   ...steps: S
 ): Estimator<TargetsOf<LastOf<S>>, PipelineModel<S>, PipelineOptions> {
   steps.forEach((step, place) => {
-    if (typeof step?.fit === "function") return;
-    throw new ArgumentError(
-      `pipeline: step ${place} is ${shown(step)}; steps are estimators, as in pipeline(standardScaler(), ridge()).`,
-    );
+    checkEstimator(`pipeline: step ${place}`, step, "pipeline(standardScaler(), ridge())");
   });
   type Result = Estimator<TargetsOf<LastOf<S>>, PipelineModel<S>, PipelineOptions>;
   const made: Result = {
     kind: "pipeline",
     predictsLabels: (steps.at(-1) as AnyEstimator).predictsLabels,
+    takesWeights: (steps.at(-1) as AnyEstimator).takesWeights,
     options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
     fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting<S>(steps, samples, targets, options)),
     fitTensors(samples, targets, options: FitOptions = {}) {
@@ -138,11 +129,16 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
       let x: Tensor = samples;
       let given = options;
       for (const [place, step] of steps.entries()) {
-        const model = step.fitTensors(x, targets, given) as FittedTransformer;
+        const isLast = place === steps.length - 1;
+        const model = step.fitTensors(
+          x,
+          targets,
+          isLast ? given : transformerOptions(step, given),
+        ) as FittedTransformer;
         fitted.push(model);
-        if (place === steps.length - 1) break;
-        x = transforming(step, place, model).transform(x);
-        given = { ...options, featureNames: namesOf(model, x) };
+        if (isLast) break;
+        x = changing(step, place, model).transform(x);
+        given = optionsAfter(options, model, x);
       }
       return new FittedPipeline(fitted) as unknown as PipelineModel<S>;
     },
@@ -171,11 +167,12 @@ async function* fitting<S extends readonly AnyEstimator[]>(
   let given = options;
   for (const [place, step] of steps.entries()) {
     options.signal?.throwIfAborted();
-    const model = (await step.fit(x, targets, given)) as FittedTransformer;
+    const isLast = place === steps.length - 1;
+    const model = (await step.fit(x, targets, isLast ? given : transformerOptions(step, given))) as FittedTransformer;
     fitted.push(model);
-    if (place < steps.length - 1) {
-      const changed = transforming(step, place, model).transform(x);
-      given = { ...options, featureNames: namesOf(model, changed) };
+    if (!isLast) {
+      const changed = changing(step, place, model).transform(x);
+      given = optionsAfter(options, model, changed);
       x = changed;
     }
     yield { step: place + 1, steps: steps.length };
@@ -183,9 +180,5 @@ async function* fitting<S extends readonly AnyEstimator[]>(
   return new FittedPipeline(fitted) as unknown as PipelineModel<S>;
 }
 
-function transforming(step: AnyEstimator, place: number, model: FittedTransformer): FittedTransformer {
-  if (typeof model.transform === "function") return model;
-  throw new ArgumentError(
-    `pipeline: step ${place}, ${step.kind}, does not transform samples; only the last step may predict.`,
-  );
-}
+const changing = (step: AnyEstimator, place: number, model: FittedTransformer): FittedTransformer =>
+  transforming(`pipeline: step ${place}, ${step.kind},`, model, "only the last step may predict");

@@ -11,13 +11,20 @@ import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.j
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
 import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
-import { featuresNamed } from "./feature-names.js";
+import { featuresNamed, inputNames } from "./feature-names.js";
 import { checkFinite } from "./finite.js";
 import { registerKind, takenApart } from "./kinds.js";
 import { type Facts, type Method, type Model, type ModelMaker, modelMaker } from "./model.js";
 
 import { factsOf, learnedOf, optionsOf } from "./parts.js";
-import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
+import {
+  type Features,
+  holdsCategories,
+  numberSamples,
+  type Placing,
+  type SampleReader,
+  type Samples,
+} from "./samples.js";
 
 import { checkRows, type Label } from "./targets.js";
 
@@ -29,6 +36,8 @@ export interface FitOptions extends Placing {
   readonly classes?: readonly Label[];
   /** Names of the columns, where samples are a matrix: the model knows its features by them. */
   readonly featureNames?: readonly string[];
+  /** What whole numbers in a column mean, where samples are a matrix: a list of texts for each column of categories, else null. */
+  readonly featureCategories?: readonly (readonly string[] | null)[] | null;
   readonly signal?: AbortSignal;
 }
 
@@ -38,6 +47,7 @@ const FIT: OptionKinds<FitOptions> = {
   weights: "any",
   classes: "any",
   featureNames: "any",
+  featureCategories: "any",
   signal: "signal",
 };
 
@@ -91,6 +101,8 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   checkSamples?(operation: string, x: Tensor, features: Features, options: O): Promise<void>;
   /** The same of targets. */
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
+  /** The same of what was learned: where an equation had no solution, say. */
+  checkLearned?(operation: string, learned: L): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   /** How samples become a matrix; columns of numbers unless told. */
@@ -109,6 +121,8 @@ export interface Estimator<Y, Mo, O extends object = object> {
   readonly options: O;
   /** Whether targets are labels: a classification. */
   readonly predictsLabels: boolean;
+  /** False where weights of samples have no meaning. */
+  readonly takesWeights?: boolean;
   /**
    * The model of these samples and targets. Samples are a matrix as tensor or arrays, or a table. The run is awaited for the model,
    * or watched on its way.
@@ -141,6 +155,7 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
       kind,
       options,
       predictsLabels: definition.targets.areLabels,
+      takesWeights: definition.takesWeights ?? true,
       fit: (samples, targets, given = {}) =>
         new Run(() => fitting(definition, model, options, samples, targets, given)),
       fitTensors: (samples, targets, given = {}) => traced(definition, model, options, samples, targets, given),
@@ -171,7 +186,10 @@ function readSamples<Y, L, O extends object, M extends Readonly<Record<string, M
   options: O,
 ): { readonly matrix: Tensor; readonly features: Features } {
   const { matrix, features } = readerOf(definition).read(operation, samples, given, options);
-  return { matrix, features: featuresNamed(operation, features, given.featureNames) };
+  const told = featuresNamed(operation, features, given);
+  const column = definition.samples ? -1 : (told.categories?.findIndex((list) => list !== null) ?? -1);
+  if (column >= 0) throw holdsCategories(operation, inputNames(told)[column] as string);
+  return { matrix, features: told };
 }
 
 async function* fitting<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
@@ -199,7 +217,9 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
   const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
-  return model(isWork(learning) ? yield* learning : await learning, options, facts);
+  const learned = isWork(learning) ? yield* learning : await learning;
+  await definition.checkLearned?.(operation, learned);
+  return model(learned, options, facts);
 }
 
 function traced<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(

@@ -12,9 +12,20 @@ export const inputNames = ({ count, names }: Features): readonly string[] => nam
 export const numberedNames = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, j) => `${prefix}${j}`);
 
-/** Features under the names that a fit was told. */
-export function featuresNamed(operation: string, features: Features, names: readonly string[] | undefined): Features {
-  if (names === undefined) return features;
-  if (names.length === features.count) return { ...features, names };
-  throw new ShapeError(`${operation}: there are ${names.length} featureNames, and the samples have ${features.count}.`);
+/** Facts about the columns of a matrix that a fit may be told. */
+interface ToldFeatures {
+  readonly featureNames?: readonly string[];
+  readonly featureCategories?: Features["categories"];
+}
+
+/** Features under the names that a fit was told, and with the categories that whole numbers stand for. */
+export function featuresNamed(operation: string, features: Features, told: ToldFeatures): Features {
+  const { featureNames: names = features.names, featureCategories: categories = features.categories } = told;
+  for (const [name, list] of Object.entries({ featureNames: names, featureCategories: categories })) {
+    if (list === null || (Array.isArray(list) && list.length === features.count)) continue;
+    throw new ShapeError(
+      `${operation}: there are ${list.length} ${name}, and the samples have ${features.count} features.`,
+    );
+  }
+  return { count: features.count, names, categories };
 }

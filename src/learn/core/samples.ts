@@ -18,15 +18,16 @@ import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
 import { type ArrowTable, isArrowTable } from "../tables/arrow.js";
-import { type CategoryColumn, type Column, Table, table } from "../tables/table.js";
+import { type CategoryColumn, type Cell, type Column, columnsTable, Table, table } from "../tables/table.js";
 
-/** Samples: a matrix as a tensor, nested arrays or typed rows, a table, or texts for estimators that take them. */
+/** Samples: a matrix as a tensor, nested arrays or typed rows, a table, or texts and rows with texts for estimators that take them. */
 export type Samples =
   | Tensor
   | readonly (ArrayLike<number> | readonly number[])[]
   | Table
   | ArrowTable
-  | readonly string[];
+  | readonly (string | null)[]
+  | readonly (readonly Cell[])[];
 
 /** Arrow tables as tables; anything else stays. */
 export const withoutArrow = (samples: Samples): Exclude<Samples, ArrowTable> =>
@@ -107,11 +108,15 @@ function fromRows(operation: string, rows: unknown, { device, dtype = "f32" }: P
 
 function numbersOf(operation: string, name: string, column: Column): Float64Array {
   if (column.kind === "number") return column.values;
-  throw new ArgumentError(
+  throw holdsCategories(operation, name);
+}
+
+/** The error for a column of text where numbers are wanted. */
+export const holdsCategories = (operation: string, name: string): ArgumentError =>
+  new ArgumentError(
     `${operation}: the column "${name}" holds categories; turn them into numbers first, as in ` +
       `columnTransformer({ ${JSON.stringify(name)}: oneHotEncoder() }).`,
   );
-}
 
 function fromColumns(rows: number, columns: readonly Float64Array[], { device, dtype = "f32" }: Placing): Tensor {
   const width = columns.length;
@@ -152,42 +157,82 @@ function inOrder(operation: string, table: Table, names: readonly string[]): Tab
 /** Columns of numbers; categories are refused. */
 export const numberSamples: SampleReader = { read: matrixOf, readLike: matrixLike };
 
-/** Columns of numbers, and of categories as codes. */
-export const categorySamples: SampleReader = {
-  read(operation, given, placing) {
-    const samples = withoutArrow(given);
-    if (!(samples instanceof Table)) return matrixOf(operation, samples, placing);
-    const columns = [...samples.columns.values()];
-    const categories = columns.map((column) => (column.kind === "category" ? presentOf(column) : null));
-    return {
-      matrix: fromColumns(
-        samples.rows,
-        columns.map((column, j) => codesLike(column, categories[j] ?? null)),
-        placing,
-      ),
-      features: {
-        count: columns.length,
-        names: samples.names,
-        categories: categories.some((each) => each !== null) ? categories : null,
-      },
-    };
-  },
-  readLike(operation, given, fitted, placing) {
-    const samples = withoutArrow(given);
-    const { names, categories } = fitted;
-    if (!(samples instanceof Table) || !names) return matrixLike(operation, samples, fitted, placing);
-    const columns = [...inOrder(operation, samples, names).columns].map(([name, column], j) => {
-      const known = categories?.[j] ?? null;
-      if ((column.kind === "category") === (known !== null) || isAllMissing(column)) return codesLike(column, known);
-      throw new ArgumentError(
-        known
-          ? `${operation}: the column "${name}" holds numbers, and the model was fitted with categories there.`
-          : `${operation}: the column "${name}" holds categories, and the model was fitted with numbers there.`,
+/** How a kind reads columns of categories. */
+interface CategoryRules<O> {
+  /** The code of a text that the fit did not see; or an error. */
+  unknown(operation: string, column: string, text: string, options: O): number;
+  /** The categories of a column as options list them; undefined for those of the samples. */
+  given?(column: number, options: O): readonly string[] | undefined;
+}
+
+/** A reader of columns of numbers, and of categories as codes. Rows and lists of text are columns without a name. */
+export function categoryReader<O>(rules: CategoryRules<O>): SampleReader<O> {
+  return {
+    read(operation, given, placing, options) {
+      const { samples, names } = tableOfText(withoutArrow(given));
+      if (!(samples instanceof Table)) return matrixOf(operation, samples, placing);
+      const columns = [...samples.columns.values()];
+      const categories = columns.map((column, j) =>
+        column.kind === "category" ? (rules.given?.(j, options) ?? presentOf(column)) : null,
       );
-    });
-    return fromColumns(samples.rows, columns, placing);
-  },
-};
+      const coded = [...samples.columns].map(([name, column], j) =>
+        codesLike(column, categories[j] ?? null, (text) => rules.unknown(operation, name, text, options)),
+      );
+      return {
+        matrix: fromColumns(samples.rows, coded, placing),
+        features: {
+          count: columns.length,
+          names,
+          categories: categories.some((each) => each !== null) ? categories : null,
+        },
+      };
+    },
+    readLike(operation, given, fitted, placing, options) {
+      const { samples } = tableOfText(withoutArrow(given));
+      const { names, categories } = fitted;
+      if (!(samples instanceof Table) || (!names && !categories))
+        return matrixLike(operation, samples, fitted, placing);
+      const ordered = names ? inOrder(operation, samples, names) : samples;
+      checkCount(operation, ordered.columns.size, fitted);
+      const columns = [...ordered.columns].map(([name, column], j) => {
+        const known = categories?.[j] ?? null;
+        const unknown = (text: string): number => rules.unknown(operation, name, text, options);
+        if ((column.kind === "category") === (known !== null) || isAllMissing(column)) {
+          return codesLike(column, known, unknown);
+        }
+        throw new ArgumentError(
+          known
+            ? `${operation}: the column "${name}" holds numbers, and the model was fitted with categories there.`
+            : `${operation}: the column "${name}" holds categories, and the model was fitted with numbers there.`,
+        );
+      });
+      return fromColumns(samples.rows, columns, placing);
+    },
+  };
+}
+
+/** Columns of numbers, and of categories as codes; what the fit did not see counts as missing. */
+export const categorySamples: SampleReader = categoryReader({ unknown: () => Number.NaN });
+
+type Given = Exclude<Samples, ArrowTable>;
+
+/** Lists and rows with texts as tables, whose names are only places; others stay. */
+export function tableOfText(samples: Given): { readonly samples: Given; readonly names: readonly string[] | null } {
+  if (samples instanceof Table) return { samples, names: samples.names };
+  if (!Array.isArray(samples)) return { samples, names: null };
+  const rows = samples as readonly unknown[];
+  const isText = (cell: unknown): boolean => typeof cell === "string";
+  if (rows.length > 0 && rows.every((row) => isText(row) || row === null)) {
+    return { samples: columnsTable([["0", rows as readonly Cell[]]]), names: null };
+  }
+  if (!rows.every(Array.isArray) || !(rows as unknown[][]).some((row) => row.some(isText)))
+    return { samples, names: null };
+  const cells = rows as readonly (readonly Cell[])[];
+  const width = cells[0]?.length ?? 0;
+  if (cells.some((row) => row.length !== width)) return { samples, names: null };
+  const columns = Array.from({ length: width }, (_, j) => [String(j), cells.map((row) => row[j])] as const);
+  return { samples: columnsTable(columns), names: null };
+}
 
 /** A column without a value has no kind of its own. */
 const isAllMissing = (column: Column): boolean =>
@@ -200,10 +245,18 @@ function presentOf({ categories, codes }: CategoryColumn): readonly string[] {
   return categories.filter((_, code) => isPresent[code]);
 }
 
-/** The codes of a column by a list of categories: NaN for a missing or an unknown one. Numbers stay. */
-function codesLike(column: Column, known: readonly string[] | null): Float64Array {
+/** The codes of a column by a list of categories: NaN for a missing one. Numbers stay. */
+function codesLike(
+  column: Column,
+  known: readonly string[] | null,
+  unknown: (text: string) => number = () => Number.NaN,
+): Float64Array {
   if (column.kind === "number") return column.values;
   const places = new Map((known ?? []).map((text, place) => [text, place]));
-  const codes = Float64Array.from(column.categories, (text) => places.get(text) ?? Number.NaN);
+  // A text that no row has is not unknown: a table may list categories that it lacks.
+  const isUsed = new Set(column.codes);
+  const codes = Float64Array.from(column.categories, (text, code) =>
+    isUsed.has(code) ? (places.get(text) ?? unknown(text)) : Number.NaN,
+  );
   return Float64Array.from(column.codes, (code) => (code < 0 ? Number.NaN : (codes[code] as number)));
 }

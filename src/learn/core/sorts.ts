@@ -19,12 +19,13 @@ type RegressionData = Data & { readonly y: Tensor };
 type ClassificationData = Data & { readonly y: Tensor; readonly classes: number };
 
 /** The part of a definition that every sort has. */
-interface Common<O extends object, M> {
+interface Common<L, O extends object, M> {
   readonly kind: string;
   readonly options: OptionKinds<O>;
   check?(options: O): void;
   checkSamples?(operation: string, x: Tensor, features: Features, options: O): Promise<void>;
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
+  checkLearned?(operation: string, learned: L): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   readonly takesWeights?: boolean;
@@ -74,7 +75,7 @@ export interface RegressionMethods<L, O> extends Methods {
 
 /** Estimators that predict numbers. */
 export function regressor<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: RegressionData, options: O): Learning<L>;
     predict(learned: L, x: Tensor, options: O): Tensor;
   },
@@ -141,7 +142,7 @@ export interface ClassificationMethods<L, O> extends Methods {
 
 /** Estimators that predict labels. `scores` gives [samples, classes]; the largest wins, the first of equals. */
 export function classifier<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: ClassificationData, options: O): Learning<L>;
     scores(learned: L, x: Tensor, options: O): Tensor;
   },
@@ -220,15 +221,19 @@ export interface TransformMethods<L, O> extends Methods {
   transform(model: Fitted<L, O>, samples: Samples): Tensor;
   /** The names of the columns that `transform` gives. */
   featureNames(model: Fitted<L, O>): readonly string[];
+  /** What whole numbers in those columns mean: texts for a column of categories, else null; null where there are none. */
+  featureCategories(model: Fitted<L, O>): Features["categories"];
 }
 
 /** Estimators that change samples: scalers, encoders, projections. */
 export function transformer<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: Data, options: O): Learning<L>;
     transform(learned: L, x: Tensor, options: O): Tensor;
     /** Names of the new columns; numbered under the name of the kind unless told. */
     featureNames?(learned: L, features: Features, options: O): readonly string[];
+    /** What whole numbers in the new columns mean, as in `Features`; nothing unless told. */
+    featureCategories?(learned: L, features: Features, options: O): Features["categories"];
   },
 ): EstimatorMaker<Ignored, L, O, TransformMethods<L, O> & M> {
   const { kind } = definition;
@@ -246,6 +251,8 @@ export function transformer<L, O extends object, M extends Methods = None>(
       const row = zeros([1, features.count], { device: like?.device, dtype: floatOf(like) }) as Tensor;
       return numberedNames(kind, definition.transform(learned, row, options).shape[1] as number);
     },
+    featureCategories: ({ learned, features, options }: Fitted<L, O>): Features["categories"] =>
+      definition.featureCategories?.(learned, features, options) ?? null,
     ...definition.methods,
   };
   return estimator({ ...definition, targets: noTargets, methods }) as never;
@@ -274,7 +281,7 @@ export interface ClusterLearned {
  * new samples have `predict` among their methods.
  */
 export function clusterer<L extends ClusterLearned, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & { learn(data: Data, options: O): Learning<L> },
+  definition: Common<L, O, M> & { learn(data: Data, options: O): Learning<L> },
 ): EstimatorMaker<Ignored, L, O, M> {
   return estimator({ ...definition, targets: noTargets, methods: definition.methods ?? ({} as M) }) as never;
 }
@@ -291,7 +298,7 @@ export interface OutlierMethods<L, O> extends Methods {
 
 /** Estimators that find what is unusual. `decision` is below 0 for outliers. */
 export function outlierDetector<L, O extends object, M extends Methods = None>(
-  definition: Common<O, M> & {
+  definition: Common<L, O, M> & {
     learn(data: Data, options: O): Learning<L>;
     decision(learned: L, x: Tensor, options: O): Tensor;
   },

@@ -5,6 +5,7 @@ export {
   type IncrementalPcaOptions,
   incrementalPca,
 } from "./incremental-pca.js";
+export { type KernelPcaLearned, type KernelPcaOptions, kernelPca } from "./kernel-pca.js";
 export { type PcaLearned, type PcaOptions, pca } from "./pca.js";
 export { type PlsSvdLearned, type PlsSvdOptions, plsSvd } from "./pls-svd.js";
 export type { SpectrumOptions, SvdSolver } from "./spectrum.js";

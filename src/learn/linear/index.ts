@@ -1,11 +1,12 @@
 /** Linear models. */
+
+export type { ClassWeight } from "../core/class-weights.js";
 export {
   type BayesianRidgeLearned,
   type BayesianRidgeOptions,
   bayesianRidge,
   type Uncertain,
 } from "./bayesian-ridge.js";
-export type { ClassWeight } from "./class-weights.js";
 export {
   type GeneralizedLearned,
   type GeneralizedOptions,

@@ -20,6 +20,14 @@ export {
   type RadiusOptions,
 } from "./nearest-neighbors.js";
 export type { GraphMode, KNeighborsGraphOptions, KNeighborsMethods, KNeighborsOptions } from "./neighbor-methods.js";
+export { type LargeVisGraph, type LargeVisOptions, largeVis, type NnDescentOptions, nnDescent } from "./nn-descent.js";
+export {
+  type Forest,
+  type ForestOptions,
+  type RandomProjectionForestLearned,
+  type RandomProjectionForestOptions,
+  randomProjectionForest,
+} from "./projection-forest.js";
 export {
   type RadiusNeighborsClassifierLearned,
   type RadiusNeighborsClassifierOptions,

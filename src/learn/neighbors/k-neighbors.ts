@@ -48,7 +48,7 @@ const shares = (learned: KNeighborsLearned, x: Tensor, options: KNeighborsPredic
   sharesOf(weighed("kNeighborsClassifier", learned, x, options).sums);
 
 const classifierMethods = {
-  ...kNeighborsMethods<KNeighborsLearned, KNeighborsPredictorOptions>(),
+  ...kNeighborsMethods<KNeighborsLearned, KNeighborsPredictorOptions>(neighborsOf),
   ...shareMethods<KNeighborsLearned, KNeighborsPredictorOptions>(shares),
 };
 
@@ -65,7 +65,7 @@ export const kNeighborsClassifier = classifier<KNeighborsLearned, KNeighborsPred
   },
 );
 
-const regressorMethods = kNeighborsMethods<KNeighborsLearned, KNeighborsPredictorOptions>();
+const regressorMethods = kNeighborsMethods<KNeighborsLearned, KNeighborsPredictorOptions>(neighborsOf);
 
 /** Numbers by the weighted mean of the nearest samples. */
 export const kNeighborsRegressor = regressor<KNeighborsLearned, KNeighborsPredictorOptions, typeof regressorMethods>({

@@ -6,10 +6,11 @@
  * Asking is exact. Distances to the boxes of all leaves come first; then rounds look into the nearest boxes that are left, until none
  * is as near as the last neighbour found. That pays where there are few features; with many, all boxes are near (brute-force.ts).
  */
-import { arange, concat, full, type Tensor, tensor } from "../../tensor/index.js";
+import { concat, full, type Tensor } from "../../tensor/index.js";
 import { whileLoop } from "../../transforms/control.js";
 import { inBands, type Nearest } from "./brute-force.js";
-import { nearestOf, withoutRows } from "./candidates.js";
+import { nearestOf, placesOf, withoutRows } from "./candidates.js";
+import { evenly } from "./even-parts.js";
 import { normOf, type Space } from "./metric.js";
 
 /** The leaves of a tree. */
@@ -33,14 +34,9 @@ const BAND = 1 << 22;
 export function kdTreeOf(samples: Tensor, leafSize: number): KdTree {
   const [count, features] = samples.shape as [number, number];
   const { device } = samples;
-  const levels = Math.max(0, Math.ceil(Math.log2(count / leafSize)));
-  const leaves = 2 ** levels;
-  const size = Math.ceil(count / leaves);
-  // Some samples stand twice, so that leaves are equally large; the copies lie far from each other.
-  const spread = Int32Array.from({ length: leaves * size }, (_, i) => Math.floor((i * count) / (leaves * size)));
-  const places = spread.map((place, i) => (i > 0 && place === spread[i - 1] ? -1 : place));
-  const filled = samples.take(tensor(spread, { device }) as Tensor, { axis: 0 });
-  let order = arange(leaves * size, { device, dtype: "i32" }).reshape(1, leaves * size) as Tensor;
+  const { levels, sources, places } = evenly(count, leafSize, device);
+  const filled = samples.take(sources, { axis: 0 });
+  let order = placesOf(sources).expandDims(0) as Tensor;
   for (let level = 0; level < levels; level++) {
     const points = filled.take(order, { axis: 0 });
     const widest = points
@@ -55,7 +51,7 @@ export function kdTreeOf(samples: Tensor, leafSize: number): KdTree {
   const points = filled.take(order, { axis: 0 }) as Tensor;
   return {
     points,
-    places: (tensor(places, { device }) as Tensor).take(order) as Tensor,
+    places: places.take(order) as Tensor,
     lows: points.min({ axis: 1 }) as Tensor,
     highs: points.max({ axis: 1 }) as Tensor,
   };

@@ -8,7 +8,7 @@ import { noTargets } from "../core/sorts.js";
 import { spaceOf } from "./metric.js";
 import { type GraphMode, kNeighborsMethods, queriesFor } from "./neighbor-methods.js";
 import { checkRadius, listsWithin, overPairs, type RadiusNeighbors } from "./radius-search.js";
-import { checkSearch, SEARCH_KINDS, type Searched, type SearchOptions, searched } from "./search.js";
+import { checkSearch, neighborsOf, SEARCH_KINDS, type Searched, type SearchOptions, searched } from "./search.js";
 
 /** Options of `nearestNeighbors`. */
 export interface NearestNeighborsOptions extends SearchOptions {
@@ -41,7 +41,7 @@ const embedded = ({ learned, options }: FittedNeighbors, queries: Tensor | null)
   queries && spaceOf(options).embed(queries.cast(learned.samples.dtype) as Tensor);
 
 const methods = {
-  ...kNeighborsMethods<NearestNeighborsLearned, NearestNeighborsOptions>(),
+  ...kNeighborsMethods<NearestNeighborsLearned, NearestNeighborsOptions>(neighborsOf),
   /** The samples of the fit within a radius of each sample; of each sample of the fit, without itself, where samples are left out. */
   radiusNeighbors(
     model: FittedNeighbors,

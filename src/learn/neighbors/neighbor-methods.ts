@@ -1,10 +1,10 @@
 /** Methods of models that keep samples and search them: the nearest samples, and graphs of them. */
 import { checkChoice, checkOptions } from "../../core/arguments.js";
-import { full, type Tensor } from "../../tensor/index.js";
+import { full, type Tensor, where } from "../../tensor/index.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { samplesFor } from "../core/sorts.js";
-import { type Neighbors, neighborsOf, type Searched, type SearchOptions } from "./search.js";
+import type { Neighbors } from "./search.js";
 
 /** The entries of a graph of neighbours: 1 ("connectivity") or the distance. */
 export type GraphMode = "connectivity" | "distance";
@@ -22,7 +22,7 @@ export interface KNeighborsGraphOptions extends KNeighborsOptions {
 }
 
 /** The part of learned models and of options that the methods need. */
-interface ByCount extends SearchOptions {
+interface ByCount {
   readonly nNeighbors?: number;
 }
 
@@ -39,12 +39,17 @@ export interface KNeighborsMethods<L, O> {
 export const queriesFor = (model: Fitted<unknown, object>, method: string, samples?: Samples | null): Tensor | null =>
   samples === undefined || samples === null ? null : samplesFor(model, method, samples);
 
+/** A search by number: of queries, or of the samples of the fit among themselves where they are null. */
+type Search<L, O> = (operation: string, learned: L, queries: Tensor | null, k: number, options: O) => Neighbors;
+
 /** The methods of a kind that searches by number. */
-export function kNeighborsMethods<L extends Searched, O extends ByCount>(): KNeighborsMethods<L, O> {
+export function kNeighborsMethods<L extends { readonly samples: Tensor }, O extends ByCount>(
+  searchIn: Search<L, O>,
+): KNeighborsMethods<L, O> {
   const search = (model: Fitted<L, O>, method: string, samples?: Samples | null, nNeighbors?: number): Neighbors => {
     const queries = queriesFor(model as Fitted<unknown, object>, method, samples);
     const k = nNeighbors ?? model.options.nNeighbors ?? 5;
-    return neighborsOf(`${model.kind}.${method}`, model.learned, queries, k, model.options);
+    return searchIn(`${model.kind}.${method}`, model.learned, queries, k, model.options);
   };
   return {
     kNeighbors(model, samples, options = {}) {
@@ -58,8 +63,13 @@ export function kNeighborsMethods<L extends Searched, O extends ByCount>(): KNei
       const { distances, indices } = search(model, "kNeighborsGraph", samples, options.nNeighbors);
       const { device, dtype } = distances;
       const shape = [indices.shape[0] as number, model.learned.samples.shape[0] as number];
-      const entries = options.mode === "distance" ? distances : full(distances.shape, 1, { device, dtype });
-      return full(shape, 0, { device, dtype }).putAlongAxis(indices, entries, { axis: 1 }) as Tensor;
+      // A search that is not exact may find fewer: -1 in their place.
+      const isNone = indices.less(0);
+      const entries = where(isNone, 0, options.mode === "distance" ? distances : 1).cast(dtype);
+      return full(shape, 0, { device, dtype }).putAlongAxis(indices.maximum(0), entries, {
+        axis: 1,
+        op: "add",
+      }) as Tensor;
     },
   };
 }

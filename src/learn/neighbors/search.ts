@@ -60,6 +60,16 @@ export function searched(x: Tensor, options: SearchOptions): Searched {
   return { samples, tree: isForTree ? kdTreeOf(samples, leafSize) : null };
 }
 
+/** Throws unless a number of neighbours can be found among so many samples. `isSelf`: a sample is not its own neighbour. */
+export function checkNeighborCount(operation: string, k: number, count: number, isSelf: boolean): void {
+  const most = count - (isSelf ? 1 : 0);
+  if (Number.isSafeInteger(k) && k >= 1 && k <= most) return;
+  throw new ArgumentError(
+    `${operation}: nNeighbors is ${shown(k)}; it is a whole number from 1 to ${most}, the number of ` +
+      `${isSelf ? "other samples" : "samples"} to choose from.`,
+  );
+}
+
 /** The k nearest samples of each query; of each sample, without itself, where queries are null. */
 export function neighborsOf(
   operation: string,
@@ -68,13 +78,7 @@ export function neighborsOf(
   k: number,
   options: SearchOptions,
 ): Neighbors {
-  const most = (samples.shape[0] as number) - (queries ? 0 : 1);
-  if (!Number.isSafeInteger(k) || k < 1 || k > most) {
-    throw new ArgumentError(
-      `${operation}: nNeighbors is ${shown(k)}; it is a whole number from 1 to ${most}, the number of ` +
-        `${queries ? "samples of the fit" : "other samples"}.`,
-    );
-  }
+  checkNeighborCount(operation, k, samples.shape[0] as number, queries === null);
   const space = spaceOf(options);
   const embedded = queries ? space.embed(queries.cast(samples.dtype) as Tensor) : samples;
   const { reduced, indices } = tree

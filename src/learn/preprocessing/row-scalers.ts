@@ -15,7 +15,7 @@ export interface NormalizerOptions {
 }
 
 /** Rows divided by their length. Rows of zeros stay. */
-function normalizedRows(x: Tensor, norm: RowNorm): Tensor {
+export function normalizedRows(x: Tensor, norm: RowNorm): Tensor {
   const over = { axis: 1, keepDims: true };
   const divided = (by: Tensor): Tensor => x.div(where(by.equal(0), 1, by)) as Tensor;
   switch (norm) {

@@ -1,6 +1,22 @@
-/** Trees: boosting on histograms. */
+/** Trees: one, forests of them, and boosting on histograms. */
 export type { BoostingLearned } from "./boosting.js";
 export type { BoostingOptions } from "./boosting-options.js";
+export {
+  type DecisionTreeClassifierOptions,
+  type DecisionTreeLearned,
+  type DecisionTreeRegressorOptions,
+  decisionTreeClassifier,
+  decisionTreeRegressor,
+} from "./decision-tree.js";
+export {
+  extraTreesClassifier,
+  extraTreesRegressor,
+  type ForestClassifierOptions,
+  type ForestLearned,
+  type ForestRegressorOptions,
+  randomForestClassifier,
+  randomForestRegressor,
+} from "./forest.js";
 export type { TreeTensors } from "./grown-tree.js";
 export {
   type HistGradientBoostingClassifierOptions,
@@ -8,4 +24,5 @@ export {
   histGradientBoostingClassifier,
   histGradientBoostingRegressor,
 } from "./hist-gradient-boosting.js";
+export { type IsolationForestLearned, type IsolationForestOptions, isolationForest } from "./isolation-forest.js";
 export type { OfTrees, TreeMethods } from "./tree-methods.js";

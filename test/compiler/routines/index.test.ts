@@ -28,7 +28,15 @@ import { luNodes } from "../../../src/graph/primitives/linalg/lu.js";
 import { cholesky, solveLower } from "../../../src/graph/primitives/linalg/triangular.js";
 import { argsort, argsortAt, searchSorted } from "../../../src/graph/primitives/order.js";
 import { scatter } from "../../../src/graph/primitives/scatter.js";
-import { bestSplits, nodeHistogram, routeRows, treeLeaves } from "../../../src/graph/primitives/trees.js";
+import {
+  bestSplits,
+  nodeHistogram,
+  partedRows,
+  partTotals,
+  routeRows,
+  sortedSplits,
+  treeLeaves,
+} from "../../../src/graph/primitives/trees.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { fft, linalg, Tensor } from "../../../src/index.js";
 import { disassemble } from "../../../src/spirv/index.js";
@@ -94,6 +102,25 @@ const nodes: Record<string, Node> = {
     leaf([2, 50], "u32"),
     ...[leaf([50], "i32"), leaf([8], "i32"), leaf([4, 2], "i32"), leaf([4, 256], "u8")],
   ]),
+  "exact splits of nodes": apply(
+    sortedSplits,
+    [
+      ...[leaf([3, 90], "i32"), leaf([3, 90], "f32"), leaf([90], "i32"), leaf([4, 3], "i32"), leaf([4, 2], "i32")],
+      ...[leaf([90, 1], "f64"), leaf([1, 90], "f64"), leaf([4, 7], "f64")],
+    ],
+    { criterion: "entropy", minSamplesLeaf: 1, isRandom: false },
+  ),
+  "parts of rows": apply(partedRows, [
+    ...[leaf([3, 90], "f32"), leaf([90], "i32"), leaf([4, 3], "i32"), leaf([4, 5], "f64")],
+  ]),
+  "totals of parts": apply(
+    partTotals,
+    [
+      ...[leaf([90], "i32"), leaf([4, 3], "i32"), leaf([4, 5], "f64")],
+      ...[leaf([90, 2], "f64"), leaf([1, 90], "f64"), leaf([90], "f64")],
+    ],
+    { channels: 2, isByClass: false },
+  ),
   "leaves of trees": apply(
     treeLeaves,
     [

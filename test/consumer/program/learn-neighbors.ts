@@ -17,6 +17,9 @@ export const neighborsCalls: Calls = {
   kNeighborsClassifier: async () => (await learn.kNeighborsClassifier(two).fit(samples, labels)).predictLabels(samples),
   kNeighborsRegressor: async () => (await learn.kNeighborsRegressor(two).fit(samples, numbers)).predict(samples),
   localOutlierFactor: async () => (await learn.localOutlierFactor().fit(samples)).predict(samples),
+  largeVis: () => learn.largeVis(samples, two).weights,
+  nnDescent: () => learn.nnDescent(samples, two).indices,
+  randomProjectionForest: async () => (await learn.randomProjectionForest(two).fit(samples)).kNeighbors().distances,
   nearestNeighbors: async () => (await learn.nearestNeighbors(two).fit(samples)).radiusNeighbors(),
   radiusNeighborsClassifier: async () =>
     (await learn.radiusNeighborsClassifier({ outlierLabel: "a" }).fit(samples, labels)).predictLabels(samples),

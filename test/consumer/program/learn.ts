@@ -4,6 +4,7 @@ import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
+import { kernelCalls } from "./learn-kernels.js";
 import { learnLinearCalls } from "./learn-linear.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
@@ -32,6 +33,7 @@ export const learnCalls: Calls = {
   ...decompositionCalls,
   ...discriminantCalls,
   ...treeCalls,
+  ...kernelCalls,
   ...learnIntegrateCalls,
   ...learnLinearCalls,
   ...preprocessingCalls,

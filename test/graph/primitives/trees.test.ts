@@ -2,7 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makePlaceholder } from "../../../src/graph/function.js";
-import { bestSplits, nodeHistogram, routeRows, SPLIT_FACTS, treeLeaves } from "../../../src/graph/primitives/trees.js";
+import {
+  bestSplits,
+  CUT_FACTS,
+  nodeHistogram,
+  partedRows,
+  partTotals,
+  routeRows,
+  SPLIT_FACTS,
+  sortedSplits,
+  TOTALS_BEFORE,
+  treeLeaves,
+} from "../../../src/graph/primitives/trees.js";
 import { backendFor } from "../../../src/tensor/index.js";
 
 const leaf = (shape: number[], dtype: "u32" | "i32" | "f32" | "f64") =>
@@ -22,4 +33,17 @@ test("splits are one row to a slot, rows keep their number, leaves are by sample
   const trees = [leaf([5, 7], "i32"), leaf([5, 7], "f32")];
   assert.deepEqual(treeLeaves.infer([leaf([10, 2], "f32"), ...trees], {}).shape, [10, 5]);
   assert.throws(() => treeLeaves.infer([leaf([10, 2], "f64"), ...trees], {}), /samples of f64, thresholds of f32/);
+});
+
+test("exact splits are one row to a node, rows keep their number, and each node has totals of two parts", () => {
+  const [ranks, values, order] = [leaf([3, 10], "i32"), leaf([3, 10], "f32"), leaf([20], "i32")];
+  const [nodes, candidates] = [leaf([4, 3], "i32"), leaf([4, 2], "i32")];
+  const [targets, weights, totals] = [leaf([10, 1], "f64"), leaf([2, 10], "f64"), leaf([4, 3], "f64")];
+  const inputs = [ranks, values, order, nodes, candidates, targets, weights, totals];
+  assert.deepEqual(sortedSplits.infer(inputs, {}), { shape: [4, CUT_FACTS], dtype: "f64" });
+  assert.throws(() => sortedSplits.infer([leaf([3, 9], "i32"), ...inputs.slice(1)], {}), /ranks of \[3,9\]/);
+  const splits = leaf([4, CUT_FACTS], "f64");
+  assert.deepEqual(partedRows.infer([values, order, nodes, splits], {}), { shape: [20], dtype: "i32" });
+  const sums = partTotals.infer([order, nodes, splits, targets, weights, leaf([10], "f64")], { channels: 3 });
+  assert.deepEqual(sums, { shape: [8, TOTALS_BEFORE + 3], dtype: "f64" });
 });

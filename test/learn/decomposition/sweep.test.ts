@@ -1,10 +1,11 @@
 /** The checks that every estimator must pass, on those of this family. */
-import { incrementalPca, pca, plsSvd, truncatedSvd } from "../../../src/learn/index.js";
+import { incrementalPca, kernelPca, pca, plsSvd, truncatedSvd } from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
   { make: () => pca(), targets: "none", method: "transform" },
   { make: () => incrementalPca(), targets: "none", method: "transform" },
+  { make: () => kernelPca(), targets: "none", method: "transform" },
   { make: () => truncatedSvd(), targets: "none", method: "transform" },
   { make: () => plsSvd(), targets: "numbers", method: "transform" },
 ]);

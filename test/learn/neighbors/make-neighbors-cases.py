@@ -160,3 +160,9 @@ cases = {
 with open(os.path.join(os.path.dirname(__file__), "neighbors-cases.json"), "w") as file:
     json.dump(cases, file, separators=(",", ":"))
     file.write("\n")
+
+# All digits, for recall: a character for each pixel, 0 to 16 in base 36, and a text for each image.
+images = ["".join("0123456789abcdefg"[int(pixel)] for pixel in image) for image in digits[0]]
+with open(os.path.join(os.path.dirname(__file__), "digits.json"), "w") as file:
+    json.dump(images, file, indent=2)
+    file.write("\n")

@@ -97,7 +97,7 @@ test("more neighbours than samples, wrong radii and algorithms are refused by na
     () => model.kNeighbors(),
     /nearestNeighbors.kNeighbors: nNeighbors is 3; .* from 1 to 2, the number of other samples/,
   );
-  assert.throws(() => model.kNeighbors([[1]], { nNeighbors: 4 }), /from 1 to 3, the number of samples of the fit/);
+  assert.throws(() => model.kNeighbors([[1]], { nNeighbors: 4 }), /from 1 to 3, the number of samples to choose from/);
   assert.throws(() => model.radiusNeighborsGraph([[1]], { radius: -1 }), /radius is -1/);
   assert.throws(() => model.kNeighborsGraph([[1]], { mode: "sparse" as "distance" }), /mode is "sparse"/);
   assert.throws(() => nearestNeighbors({ algorithm: "ballTree" as "brute" }), /algorithm is "ballTree"/);

@@ -6,12 +6,18 @@ import {
   nearestNeighbors,
   radiusNeighborsClassifier,
   radiusNeighborsRegressor,
+  randomProjectionForest,
 } from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
   { make: () => localOutlierFactor({ nNeighbors: 3 }), targets: "none", method: "decisionFunction" },
   { make: () => nearestNeighbors({ nNeighbors: 2 }), targets: "none", method: "kNeighborsGraph" },
+  {
+    make: () => randomProjectionForest({ nNeighbors: 2, nTrees: 2, seed: 1 }),
+    targets: "none",
+    method: "kNeighborsGraph",
+  },
   { make: () => kNeighborsClassifier({ nNeighbors: 2 }), targets: "labels", method: "predictProbability" },
   {
     make: () => kNeighborsRegressor({ nNeighbors: 2, algorithm: "kdTree", leafSize: 3 }),

@@ -1,15 +1,20 @@
 /** The checks that every estimator must pass, on those of this family. */
 import {
   binarizer,
+  countVectorizer,
   kBinsDiscretizer,
   maxAbsScaler,
   minMaxScaler,
   normalizer,
+  oneHotEncoder,
+  ordinalEncoder,
   polynomialFeatures,
   powerTransformer,
   quantileTransformer,
   robustScaler,
   standardScaler,
+  tfidfTransformer,
+  tfidfVectorizer,
 } from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
@@ -23,5 +28,10 @@ sweepEstimators([
   { make: () => polynomialFeatures(), targets: "none", method: "transform" },
   { make: () => kBinsDiscretizer(), targets: "none", method: "transform" },
   { make: () => quantileTransformer(), targets: "none", method: "transform", allowsMissing: true },
+  { make: () => countVectorizer(), targets: "none", method: "transform", samples: "texts" },
+  { make: () => tfidfVectorizer(), targets: "none", method: "transform", samples: "texts" },
+  { make: () => tfidfTransformer(), targets: "none", method: "transform" },
+  { make: () => oneHotEncoder(), targets: "none", method: "transform", allowsMissing: true, takesCategories: true },
+  { make: () => ordinalEncoder(), targets: "none", method: "transform", allowsMissing: true, takesCategories: true },
   { make: () => powerTransformer(), targets: "none", method: "transform", allowsMissing: true },
 ]);

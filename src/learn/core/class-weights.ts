@@ -1,8 +1,8 @@
-/** Weights of classes, as options give them, on top of the weights of samples. logistic.ts and support-vectors.ts use them. */
+/** Weights of classes, as options give them, on top of the weights of samples. Linear models and trees use them. */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { type Tensor, tensor } from "../../tensor/index.js";
-import type { Label } from "../core/targets.js";
+import type { Label } from "./targets.js";
 
 /** "balanced" for weights that make all classes count the same, or a weight for each class: by label, or in the order of the classes. */
 export type ClassWeight = "balanced" | readonly number[] | Readonly<Record<string, number>>;

@@ -1,0 +1,49 @@
+/** Steps of estimators that are made of others: what a fitted one gives to the next, and the options that each is fitted with. */
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import type { Tensor } from "../../tensor/index.js";
+import type { Estimator, FitOptions } from "../core/estimator.js";
+import { numberedNames } from "../core/feature-names.js";
+import type { Features, Samples } from "../core/samples.js";
+
+/** Any estimator. */
+// biome-ignore lint/suspicious/noExplicitAny: estimators of all targets and models are steps
+export type AnyEstimator = Estimator<any, any, any>;
+
+/** A fitted step that changes samples. */
+export interface FittedTransformer {
+  readonly kind: string;
+  transform(samples: Samples): Tensor;
+  featureNames?(): readonly string[];
+  featureCategories?(): Features["categories"];
+}
+
+/** Names of the columns that a step gave. */
+export const namesOf = (model: FittedTransformer, x: Tensor): readonly string[] =>
+  model.featureNames?.() ?? numberedNames(model.kind, x.shape[1] as number);
+
+/** Options of the step after this one, which gave x. */
+export const optionsAfter = (options: FitOptions, model: FittedTransformer, x: Tensor): FitOptions => ({
+  ...options,
+  featureNames: namesOf(model, x),
+  featureCategories: model.featureCategories?.() ?? null,
+});
+
+/** Options of a step that changes samples: weights only where they have a meaning. */
+export function transformerOptions({ takesWeights }: AnyEstimator, options: FitOptions): FitOptions {
+  if (takesWeights !== false || options.weights === undefined) return options;
+  const { weights: _, ...rest } = options;
+  return rest;
+}
+
+/** A fitted step, if it changes samples. `where` is named in the error: "pipeline: step 0, ridge,". */
+export function transforming(where: string, model: FittedTransformer, remedy: string): FittedTransformer {
+  if (typeof model.transform === "function") return model;
+  throw new ArgumentError(`${where} does not transform samples; ${remedy}.`);
+}
+
+/** Throws unless a step is an estimator. */
+export function checkEstimator(where: string, step: AnyEstimator, example: string): void {
+  if (typeof step?.fit === "function") return;
+  throw new ArgumentError(`${where} is ${shown(step)}; steps are estimators, as in ${example}.`);
+}

@@ -1,0 +1,7 @@
+/** Missing values: filled in, or told of. */
+export {
+  type MissingIndicatorLearned,
+  type MissingIndicatorOptions,
+  missingIndicator,
+} from "./missing-indicator.js";
+export { type SimpleImputerLearned, type SimpleImputerOptions, simpleImputer } from "./simple-imputer.js";

@@ -1,0 +1,60 @@
+/** Columns of zeros and ones that tell where values are missing. `simpleImputer` adds them when it is told to. */
+import { checkChoice } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
+import { arange, type Tensor, tensor } from "../../tensor/index.js";
+import { inputNames } from "../core/feature-names.js";
+import { categorySamples } from "../core/samples.js";
+import { transformer } from "../core/sorts.js";
+
+/** Options of `missingIndicator`. */
+export interface MissingIndicatorOptions {
+  /** "missingOnly" unless told: features that had missing values in the fit. */
+  readonly features?: "missingOnly" | "all";
+}
+
+/** The features that have a column, i32. */
+export interface MissingIndicatorLearned {
+  readonly indicated: Tensor;
+  readonly [name: string]: Tensor;
+}
+
+/** The positions of features with missing values. Reads one flag for each. */
+export async function chosenFeatures(x: Tensor): Promise<Tensor> {
+  const isMissing = (await x.isNaN().any({ axis: 0 }).data()) as ArrayLike<number | boolean>;
+  const places = Array.from(isMissing).flatMap((each, place) => (each ? [place] : []));
+  return tensor(Int32Array.from(places), { device: x.device }) as Tensor;
+}
+
+/** Ones where features have missing values. */
+export const presenceOf = (x: Tensor, indicated: Tensor): Tensor =>
+  x.take(indicated, { axis: 1 }).isNaN().cast(x.dtype) as Tensor;
+
+/** The positions of features with a column. Reads them. */
+export const missingIn = (indicated: Tensor): readonly number[] => Array.from(indicated.dataSync() as Int32Array);
+
+/** scikit-learn's names of such columns. */
+export const missingNames = (places: readonly number[], names: readonly string[]): readonly string[] =>
+  places.map((place) => `missingindicator_${names[place]}`);
+
+/** Ones where values are missing, NaN, zeros elsewhere. */
+export const missingIndicator = transformer<MissingIndicatorLearned, MissingIndicatorOptions>({
+  kind: "missingIndicator",
+  options: { features: "text" },
+  samples: categorySamples,
+  allowsMissing: true,
+  takesWeights: false,
+  check: ({ features }) => checkChoice("missingIndicator", "features", features, ["missingOnly", "all"]),
+  learn({ x }, { features = "missingOnly" }) {
+    if (features === "all") {
+      return { indicated: arange(x.shape[1] as number, { device: x.device, dtype: "i32" }) as Tensor };
+    }
+    return chosenFeatures(x).then((indicated) => {
+      if (indicated.size > 0) return { indicated };
+      throw new ArgumentError(
+        'missingIndicator.fit: no value is missing, so that no column is left; give { features: "all" } for all.',
+      );
+    });
+  },
+  transform: ({ indicated }, x) => presenceOf(x, indicated),
+  featureNames: ({ indicated }, features) => missingNames(missingIn(indicated), inputNames(features)),
+});

@@ -1,0 +1,120 @@
+/** Missing values filled with one number of each column: its mean, its median, its most frequent value, or a constant. */
+import { checkChoice } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import { concat, type Tensor, tensor, where } from "../../tensor/index.js";
+import { inputNames } from "../core/feature-names.js";
+import { checkNone } from "../core/finite.js";
+import { categorySamples, type Features } from "../core/samples.js";
+import { transformer } from "../core/sorts.js";
+import { chosenFeatures, missingIn, missingNames, presenceOf } from "./missing-indicator.js";
+
+/** Options of `simpleImputer`. */
+export interface SimpleImputerOptions {
+  /** "mean" unless told. Columns of text take "mostFrequent" and "constant". */
+  readonly strategy?: "mean" | "median" | "mostFrequent" | "constant";
+  /** What "constant" fills in: 0 unless told, and "missing" in columns of text. */
+  readonly fillValue?: number | string;
+  /** True: columns of zeros and ones follow, which tell where features had missing values in the fit. */
+  readonly addIndicator?: boolean;
+}
+
+/** What is filled in. */
+export interface SimpleImputerLearned {
+  /** [features]; of a column of text a code. */
+  readonly statistics: Tensor;
+  /** The features that have a column of zeros and ones, i32; null without. */
+  readonly indicated: Tensor | null;
+  readonly [name: string]: Tensor | null;
+}
+
+const TEXT = "missing";
+
+/** The most frequent value of each column, the smallest of several. */
+function mostFrequent(x: Tensor): Tensor {
+  const sorted = x.T.sort({ axis: 1 });
+  const count = sorted.searchSorted(sorted, { side: "right" }).sub(sorted.searchSorted(sorted));
+  const best = where(sorted.isNaN(), 0, count).argmax({ axis: 1 }).cast("i32").expandDims(1);
+  return sorted.takeAlongAxis(best, { axis: 1 }).squeeze(1) as Tensor;
+}
+
+/** The categories of columns with the text that is filled in among them. */
+function categoriesAfter(features: Features, { strategy, fillValue }: SimpleImputerOptions): Features["categories"] {
+  if (strategy !== "constant" || !features.categories) return features.categories;
+  const text = String(fillValue ?? TEXT);
+  return features.categories.map((list) => (list && !list.includes(text) ? [...list, text] : list));
+}
+
+function statisticsOf(x: Tensor, features: Features, options: SimpleImputerOptions): Tensor {
+  const { strategy = "mean", fillValue } = options;
+  switch (strategy) {
+    case "mean":
+      return x.nanMean({ axis: 0 }) as Tensor;
+    case "median":
+      return x.nanMedian({ axis: 0 }) as Tensor;
+    case "mostFrequent":
+      return mostFrequent(x);
+    case "constant": {
+      const lists = categoriesAfter(features, options);
+      const fills = Array.from({ length: features.count }, (_, j) => {
+        const list = lists?.[j];
+        if (list) return list.indexOf(String(fillValue ?? TEXT));
+        if (typeof (fillValue ?? 0) === "number") return (fillValue as number) ?? 0;
+        throw new ArgumentError(
+          `simpleImputer.fit: the column ${inputNames(features)[j]} holds numbers, and fillValue is ${shown(fillValue)}.`,
+        );
+      });
+      return tensor(fills, { device: x.device, dtype: x.dtype }) as Tensor;
+    }
+  }
+}
+
+/** Missing values, NaN, filled by column. */
+export const simpleImputer = transformer<SimpleImputerLearned, SimpleImputerOptions>({
+  kind: "simpleImputer",
+  options: { strategy: "text", fillValue: "any", addIndicator: "flag" },
+  samples: categorySamples,
+  allowsMissing: true,
+  takesWeights: false,
+  check({ strategy, fillValue }) {
+    checkChoice("simpleImputer", "strategy", strategy, ["mean", "median", "mostFrequent", "constant"]);
+    if (fillValue === undefined) return;
+    if (strategy !== "constant") {
+      throw new ArgumentError('simpleImputer: fillValue is for { strategy: "constant" }.');
+    }
+    if (Number.isFinite(fillValue) || typeof fillValue === "string") return;
+    throw new ArgumentError(`simpleImputer: fillValue is ${shown(fillValue)}; it is a number or a text.`);
+  },
+  async checkSamples(operation, x, features, { strategy = "mean" }) {
+    const text = features.categories?.findIndex((list) => list !== null) ?? -1;
+    if (text >= 0 && (strategy === "mean" || strategy === "median")) {
+      throw new ArgumentError(
+        `${operation}: the column ${inputNames(features)[text]} holds categories, which have no ${strategy}; ` +
+          'give { strategy: "mostFrequent" } or "constant".',
+      );
+    }
+    if (strategy === "constant") return;
+    const first = x.at(":1") as Tensor;
+    const isEmpty = x.isNaN().all({ axis: 0, keepDims: true }) as Tensor;
+    const remedy = 'the whole column is missing; leave it out, or give { strategy: "constant" }';
+    await checkNone(operation, "the sample", first, isEmpty, remedy, features);
+  },
+  learn({ x, facts }, options) {
+    const statistics = statisticsOf(x, facts.features, options);
+    if (!options.addIndicator) return { statistics, indicated: null };
+    return chosenFeatures(x).then((indicated) => ({ statistics, indicated }));
+  },
+  transform({ statistics, indicated }, x) {
+    const filled = where(x.isNaN(), statistics.cast(x.dtype), x) as Tensor;
+    if (!indicated || indicated.size === 0) return filled;
+    return concat([filled, presenceOf(x, indicated)], { axis: 1 }) as Tensor;
+  },
+  featureNames({ indicated }, features) {
+    const names = inputNames(features);
+    return indicated ? [...names, ...missingNames(missingIn(indicated), names)] : names;
+  },
+  featureCategories({ indicated }, features, options) {
+    const lists = categoriesAfter(features, options);
+    return lists && indicated ? [...lists, ...missingIn(indicated).map(() => null)] : lists;
+  },
+});

@@ -1,0 +1,27 @@
+/** Kernels as values: `import { kernels } from "pumice/learn"`. They compose, and `grad` goes through their parameters. */
+export { type KernelParameters, type MatrixOptions, matrix, parameters } from "./covariance.js";
+export {
+  type ConstantBounds,
+  constant,
+  type DotProductBounds,
+  dotProduct,
+  type ExpSineSquaredOptions,
+  expSineSquared,
+  type Kernel,
+  type KernelBounds,
+  type KernelKind,
+  type LengthScaleBounds,
+  type MaternOptions,
+  matern,
+  type PerFeature,
+  type PeriodicOptions,
+  periodic,
+  power,
+  product,
+  type RationalQuadraticOptions,
+  rationalQuadratic,
+  rbf,
+  sum,
+  type WhiteBounds,
+  white,
+} from "./kernel.js";

@@ -1,0 +1,21 @@
+/** Methods by kernels: Gaussian processes, kernel ridge, support vector machines. */
+export * as kernels from "./functions.js";
+export {
+  type GaussianProcessClassifierLearned,
+  type GaussianProcessClassifierOptions,
+  gaussianProcessClassifier,
+} from "./gaussian-process-classifier.js";
+export {
+  type GaussianProcessRegressorLearned,
+  type GaussianProcessRegressorOptions,
+  gaussianProcessRegressor,
+  type JointlyUncertain,
+  type SampleYOptions,
+} from "./gaussian-process-regressor.js";
+export { type KernelRidgeLearned, type KernelRidgeOptions, kernelRidge } from "./kernel-ridge.js";
+export type { MachineOptions, Supports } from "./machine.js";
+export { type OneClassSvmOptions, oneClassSvm } from "./one-class-svm.js";
+export type { KernelChoice, KernelFunction, PairwiseOptions } from "./pairwise.js";
+export type { ParameterSearchOptions } from "./parameter-search.js";
+export { type SvcLearned, type SvcOptions, svc } from "./svc.js";
+export { type MachineLearned, type SvrOptions, svr } from "./svr.js";

@@ -1,0 +1,78 @@
+/** Support vector regression with kernels: a function as flat as can be, for which residuals within a tube do not count. */
+import type { Tensor } from "../../tensor/index.js";
+import type { LearnedTree } from "../core/model.js";
+import { checkAmount, checkPositive } from "../core/settings.js";
+import { regressor } from "../core/sorts.js";
+import { checkOneOutput } from "../linear/generalized.js";
+import {
+  checkMachine,
+  MACHINE,
+  type MachineOptions,
+  type Supports,
+  similaritiesTo,
+  spaceOf,
+  stoppingOf,
+  thresholds,
+} from "./machine.js";
+import { dualMinimum } from "./smo.js";
+
+/** Options of `svr`. */
+export interface SvrOptions extends MachineOptions {
+  /** The weight of residuals beyond the tube: 1 unless told. */
+  readonly c?: number;
+  /** Residuals up to this count nothing: 0.1 unless told. */
+  readonly epsilon?: number;
+}
+
+/** What `svr` and `oneClassSvm` learn. */
+export interface MachineLearned extends LearnedTree, Supports {
+  readonly supportVectors: Tensor | null;
+  readonly supportIndices: Tensor;
+  readonly gamma: Tensor;
+  /** The weight of each support vector, [1, supports]. */
+  readonly dualCoefficients: Tensor;
+  readonly intercept: Tensor;
+  /** The minimum of the dual problem, and the rounds it took. */
+  readonly objectives: Tensor;
+  readonly iterations: Tensor;
+}
+
+/** The sum over the support vectors, [samples]. */
+export const summed = (operation: string, learned: MachineLearned, x: Tensor, options: MachineOptions): Tensor =>
+  similaritiesTo(operation, learned, x, options)
+    .matmul(learned.dualCoefficients.T)
+    .add(learned.intercept)
+    .squeeze(1) as Tensor;
+
+/** A function in the space of a kernel that stays within a tube around the targets. */
+export const svr = regressor<MachineLearned, SvrOptions>({
+  kind: "svr",
+  options: { ...MACHINE, c: "number", epsilon: "number" },
+  check(options) {
+    checkMachine("svr", options);
+    checkPositive("svr", "c", options.c ?? 1);
+    checkAmount("svr", "epsilon", options.epsilon ?? 0.1);
+  },
+  async learn({ x, y, weights, signal }, options) {
+    const { c = 1, epsilon = 0.1 } = options;
+    checkOneOutput("svr", y);
+    const targets = (await y.flatten().data()) as Float64Array;
+    const shares = weights ? ((await weights.data()) as Float64Array) : new Float64Array(targets.length).fill(1);
+    const both = <T>(upper: (i: number) => T, lower: (i: number) => T): T[] =>
+      [upper, lower].flatMap((side) => Array.from(targets, (_, i) => side(i)));
+    const cost = (i: number): number => c * (shares[i] as number);
+    const space = spaceOf("svr", x, options, signal);
+    const solution = await dualMinimum(
+      "svr.fit",
+      space.rows(null),
+      {
+        signs: Int8Array.from(both<number>(() => 1, () => -1)), // biome-ignore format: a row
+        linear: Float64Array.from(both((i) => epsilon - (targets[i] as number), (i) => epsilon + (targets[i] as number))), // biome-ignore format: a row
+        limits: Float64Array.from(both(cost, cost)),
+      },
+      stoppingOf(options),
+    );
+    return { ...space.supports([solution.weights]), ...thresholds([solution], x) };
+  },
+  predict: (learned, x, options) => summed("svr.predict", learned, x, options),
+});

@@ -1,0 +1,149 @@
+/**
+ * Grows the trees of a forest, group after group: which rows each tree has, what they learn, and, where rows were left out, what trees
+ * say of rows that they did not see. Decision trees are forests of one tree.
+ */
+import { ArgumentError } from "../../core/errors.js";
+import { permutation } from "../../core/seeded-order.js";
+import { foldIn, key, randint } from "../../random/index.js";
+import { arange, ones, type Tensor, tensor, zeros } from "../../tensor/index.js";
+import type { FitProgress } from "../core/estimator.js";
+import { type ExactData, sumType } from "./exact-data.js";
+import { type ExactLimits, growExactly, type TreeRows } from "./exact-growth.js";
+import { predictionsOf } from "./grown-tree.js";
+import { columnTensors, type TreeColumns } from "./node-table.js";
+
+/** How the trees of a forest differ. */
+export interface ForestPlan {
+  readonly trees: number;
+  /** Rows of each tree: all of them, as many drawn with replacement ("bootstrap"), or some without. */
+  readonly rows: "all" | "bootstrap" | { readonly some: number };
+  /** Rows drawn by a bootstrap. */
+  readonly drawn?: number;
+  /** Whether each row is predicted by the trees that did not see it. */
+  readonly predictsUnseen: boolean;
+}
+
+/** Grown trees, and means of predictions of rows by trees that did not see them, [samples, outputs]. */
+interface Forest {
+  readonly groups: TreeColumns[];
+  readonly unseen: Tensor | null;
+}
+
+/** Rows of all trees of a group, at most; each has so many trees as have room. */
+const MOST_PLACES = 2 ** 20;
+
+/** Grows a forest. `weights` are those of samples, null where all count the same. */
+export async function* growForest(
+  data: ExactData,
+  x: Tensor,
+  weights: Tensor | null,
+  limits: ExactLimits,
+  plan: ForestPlan,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<FitProgress, Forest> {
+  const own = typeof plan.rows === "object" ? plan.rows.some : data.samples;
+  const size = Math.max(1, Math.min(plan.trees, Math.floor(MOST_PLACES / own)));
+  const groups: TreeColumns[] = [];
+  let sums: Tensor | null = null;
+  let counts: Tensor | null = null;
+  for (let first = 0; first < plan.trees; first += size) {
+    signal?.throwIfAborted();
+    const group = await rowsOf(data, weights, limits.seed, plan, first, Math.min(size, plan.trees - first));
+    const grown = await growExactly(data, group.rows, limits);
+    groups.push(grown);
+    if (plan.predictsUnseen && group.isUnseen) {
+      const told = predictionsOf(columnTensors([grown], x.device, x.dtype), x);
+      const isUnseen = group.isUnseen.T.expandDims(2).cast(x.dtype);
+      const added = told.mul(isUnseen).sum({ axis: 1 });
+      const seen = isUnseen.sum({ axis: 1 });
+      sums = (sums ? sums.add(added) : added).realize() as Tensor;
+      counts = (counts ? counts.add(seen) : seen).realize() as Tensor;
+    }
+    yield { step: Math.min(first + size, plan.trees), steps: plan.trees };
+  }
+  return { groups, unseen: sums && counts ? (sums.div(counts) as Tensor) : null };
+}
+
+interface Group {
+  readonly rows: TreeRows;
+  /** Rows that a tree did not see, [trees, samples]; null where all see all. */
+  readonly isUnseen: Tensor | null;
+}
+
+async function rowsOf(
+  { samples, values: { device } }: ExactData,
+  weights: Tensor | null,
+  seed: number,
+  plan: ForestPlan,
+  firstTree: number,
+  trees: number,
+): Promise<Group> {
+  const dtype = sumType(device);
+  const own = (weights ? weights.cast(dtype).expandDims(0) : ones([1, samples], { device, dtype })).realize() as Tensor;
+  if (typeof plan.rows === "object") return someRows(own, plan.rows.some, seed, firstTree, trees);
+  const isBootstrap = plan.rows === "bootstrap";
+  if (!isBootstrap && !weights) {
+    const order = arange(samples, { device, dtype: "i32" }).expandDims(0).broadcastTo([trees, samples]).flatten();
+    return {
+      rows: { firstTree, order: order.realize() as Tensor, ...placesOf(trees, samples), weights: own },
+      isUnseen: null,
+    };
+  }
+  const times = isBootstrap ? timesDrawn(device, samples, plan.drawn ?? samples, seed, firstTree, trees) : null;
+  const all = (times ? own.mul(times) : own).realize() as Tensor;
+  // Rows that count come first; others have no place in any node.
+  const isOut = all.equal(0);
+  const order = isOut.cast("i32").argsort({ axis: 1 }).cast("i32");
+  const counts = (await isOut.logicalNot().cast("i32").sum({ axis: 1 }).data()) as ArrayLike<number>;
+  if (Array.from(counts).includes(0)) {
+    throw new ArgumentError("fit: all weights are zero for a tree's rows; give more of them a weight above zero.");
+  }
+  const ofAll = order.broadcastTo([trees, samples]).flatten().realize() as Tensor;
+  const places = placesOf(trees, samples);
+  return {
+    rows: {
+      firstTree,
+      order: ofAll,
+      starts: places.starts,
+      counts: places.starts.map((_, tree) => counts[counts.length === 1 ? 0 : tree] as number),
+      weights: all,
+    },
+    isUnseen: times ? (times.equal(0) as Tensor) : null,
+  };
+}
+
+const placesOf = (trees: number, rows: number) => ({
+  starts: Array.from({ length: trees }, (_, tree) => tree * rows),
+  counts: Array.from({ length: trees }, () => rows),
+});
+
+/** How often each row is drawn for each tree, with replacement, [trees, samples]. */
+function timesDrawn(
+  device: string,
+  samples: number,
+  drawn: number,
+  seed: number,
+  firstTree: number,
+  trees: number,
+): Tensor {
+  const rows = randint(foldIn(key(seed, { device }), firstTree), [trees, drawn], 0, samples);
+  const dtype = sumType(device);
+  const none = zeros([trees, samples], { device, dtype });
+  return none
+    .putAlongAxis(rows.cast("i32"), ones([trees, drawn], { device, dtype }), { axis: 1, op: "add" })
+    .realize() as Tensor;
+}
+
+/** Rows drawn without replacement, the first of a random order. */
+function someRows(weights: Tensor, some: number, seed: number, firstTree: number, trees: number): Group {
+  const { device } = weights;
+  const samples = weights.shape[1] as number;
+  const order = new Int32Array(trees * some);
+  for (let tree = 0; tree < trees; tree++) {
+    order.set(permutation(samples, [seed, firstTree + tree], 11).subarray(0, some), tree * some);
+  }
+  return {
+    rows: { firstTree, order: tensor(order, { device }) as Tensor, ...placesOf(trees, some), weights },
+    isUnseen: null,
+  };
+}

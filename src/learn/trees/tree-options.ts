@@ -1,0 +1,136 @@
+/** Options of trees with exact splits, and their checks: what decision trees, forests and extremely randomised trees share. */
+import { checkChoice, checkWhole } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
+import type { Tensor } from "../../tensor/index.js";
+import { type ClassWeight, checkClassWeight, withClassWeights } from "../core/class-weights.js";
+import { membersOf } from "../core/members.js";
+import type { Label } from "../core/targets.js";
+import type { ExactLimits } from "./exact-growth.js";
+
+/** Options that all trees with exact splits have. */
+interface TreeOptions {
+  /** The longest way from the root to a leaf; no limit unless told. */
+  readonly maxDepth?: number | null;
+  /** Samples of a node that is split, at least: 2 unless told. */
+  readonly minSamplesSplit?: number;
+  /** Samples of a leaf at least: 1 unless told. */
+  readonly minSamplesLeaf?: number;
+  /** Features that each node looks at: a number from 1 on, a share below 1, "sqrt", "log2", or null for all. */
+  readonly maxFeatures?: number | "sqrt" | "log2" | null;
+  /** Leaves of a tree at most, the split with the largest gain first; no limit unless told. */
+  readonly maxLeafNodes?: number | null;
+  /** Nodes are split where the impurity falls by this at least, as a share of all samples: 0 unless told. */
+  readonly minImpurityDecrease?: number;
+  /** The cost of a leaf, by which grown trees are pruned: 0 unless told. */
+  readonly ccpAlpha?: number;
+  /** Which features nodes look at, and whatever else is drawn: 0 unless told. */
+  readonly seed?: number;
+}
+
+/** Options of trees for classes. */
+export interface ClassTreeOptions extends TreeOptions {
+  /** The impurity of nodes: "gini" unless told. */
+  readonly criterion?: "gini" | "entropy";
+  /** Weights of the classes; all count the same unless told. */
+  readonly classWeight?: ClassWeight;
+}
+
+/** Options of trees for numbers. */
+export interface NumberTreeOptions extends TreeOptions {
+  /** The impurity of nodes: "squaredError" unless told. "poisson" is for counts, zero or more. */
+  readonly criterion?: "squaredError" | "poisson";
+}
+
+/** The kinds of these options, for checks. */
+const TREE = {
+  maxDepth: "any",
+  minSamplesSplit: "number",
+  minSamplesLeaf: "number",
+  maxFeatures: "any",
+  maxLeafNodes: "any",
+  minImpurityDecrease: "number",
+  ccpAlpha: "number",
+  seed: "number",
+} as const;
+
+export const CLASS_TREE = { ...TREE, criterion: "text", classWeight: "any" } as const;
+export const NUMBER_TREE = { ...TREE, criterion: "text" } as const;
+
+/** Throws on options that are out of their range. */
+function checkTree(kind: string, options: TreeOptions): void {
+  const { maxDepth = null, maxLeafNodes = null, maxFeatures = null } = options;
+  const { minSamplesSplit = 2, minSamplesLeaf = 1, minImpurityDecrease = 0, ccpAlpha = 0, seed = 0 } = options;
+  if (maxDepth !== null) checkWhole(kind, "maxDepth", maxDepth, 1);
+  if (maxLeafNodes !== null) checkWhole(kind, "maxLeafNodes", maxLeafNodes, 2);
+  checkWhole(kind, "minSamplesSplit", minSamplesSplit, 2);
+  checkWhole(kind, "minSamplesLeaf", minSamplesLeaf, 1);
+  checkWhole(kind, "seed", seed, 0);
+  for (const [name, value] of Object.entries({ minImpurityDecrease, ccpAlpha })) {
+    if (!(value >= 0)) throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number, zero or more.`);
+  }
+  const isShare = typeof maxFeatures === "number" && maxFeatures > 0 && maxFeatures < 1;
+  const isNamed = maxFeatures === null || maxFeatures === "sqrt" || maxFeatures === "log2";
+  if (isShare || isNamed || (Number.isInteger(maxFeatures) && (maxFeatures as number) >= 1)) return;
+  throw new ArgumentError(
+    `${kind}: maxFeatures is ${shown(maxFeatures)}; it is a whole number from 1 on, a share below 1, "sqrt", "log2" or null.`,
+  );
+}
+
+export function checkClassTree(kind: string, options: ClassTreeOptions): void {
+  checkTree(kind, options);
+  checkChoice(kind, "criterion", options.criterion, ["gini", "entropy"]);
+  checkClassWeight(kind, options.classWeight);
+}
+
+export function checkNumberTree(kind: string, options: NumberTreeOptions): void {
+  checkTree(kind, options);
+  checkChoice(kind, "criterion", options.criterion, ["squaredError", "poisson"]);
+}
+
+/** Throws on targets that no Poisson deviance takes. */
+export async function checkCounts(operation: string, y: Tensor, { criterion }: NumberTreeOptions): Promise<void> {
+  if (criterion !== "poisson") return;
+  const [least, total] = await Promise.all([y.min().item(), y.sum().item()]);
+  if (Number(least) >= 0 && Number(total) > 0) return;
+  throw new ArgumentError(
+    `${operation}: the smallest target is ${least}, their sum ${total}; the criterion "poisson" takes zero or more, not all zero.`,
+  );
+}
+
+/** Features that a node looks at. */
+function featuresToLook(maxFeatures: number | "sqrt" | "log2" | null, features: number): number {
+  if (maxFeatures === null) return features;
+  if (maxFeatures === "sqrt") return Math.max(1, Math.floor(Math.sqrt(features)));
+  if (maxFeatures === "log2") return Math.max(1, Math.floor(Math.log2(features)));
+  return maxFeatures < 1 ? Math.max(1, Math.floor(maxFeatures * features)) : Math.min(maxFeatures, features);
+}
+
+/** The limits of each tree. `looksAt` is what `maxFeatures` is unless told. */
+export function exactLimits(
+  options: TreeOptions,
+  features: number,
+  looksAt: "sqrt" | null,
+  isRandom: boolean,
+): ExactLimits {
+  const { maxDepth = null, maxLeafNodes = null, maxFeatures = looksAt } = options;
+  const { minSamplesSplit = 2, minSamplesLeaf = 1, minImpurityDecrease = 0, ccpAlpha = 0, seed = 0 } = options;
+  return {
+    ...{ maxDepth, maxLeafNodes, minSamplesSplit, minSamplesLeaf, minImpurityDecrease, ccpAlpha, isRandom, seed },
+    maxFeatures: featuresToLook(maxFeatures, features),
+    splitsPure: false,
+  };
+}
+
+/** The weights of samples with those of their classes. */
+export function classWeights(
+  operation: string,
+  { classWeight }: ClassTreeOptions,
+  x: Tensor,
+  y: Tensor,
+  classes: readonly Label[],
+  weights: Tensor | null,
+): Tensor | null {
+  if (classWeight === undefined) return weights;
+  return withClassWeights(operation, classWeight, membersOf(x, y, classes.length, null), weights, classes);
+}

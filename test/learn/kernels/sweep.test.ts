@@ -1,0 +1,19 @@
+/** The checks that every estimator must pass, on those of this family. */
+import {
+  gaussianProcessClassifier,
+  gaussianProcessRegressor,
+  kernelRidge,
+  oneClassSvm,
+  svc,
+  svr,
+} from "../../../src/learn/index.js";
+import { sweepEstimators } from "../../support/learn-sweep.js";
+
+sweepEstimators([
+  { make: () => gaussianProcessRegressor(), targets: "numbers", method: "predict" },
+  { make: () => gaussianProcessClassifier(), targets: "labels", method: "predict" },
+  { make: () => kernelRidge(), targets: "numbers", method: "predict" },
+  { make: () => svc(), targets: "labels", method: "predict" },
+  { make: () => svr(), targets: "numbers", method: "predict" },
+  { make: () => oneClassSvm(), targets: "none", method: "decisionFunction" },
+]);
