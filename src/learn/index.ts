@@ -14,6 +14,7 @@ export * as metrics from "./metrics/index.js";
 export * from "./naive-bayes/index.js";
 export * from "./neighbors/index.js";
 export * as optimize from "./optimize/index.js";
+export * as plots from "./plots/index.js";
 export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
 export * from "./tables/index.js";

@@ -1,4 +1,4 @@
-/** Splits and cross-validation. */
+/** Splits, cross-validation, and curves of its scores. */
 export {
   type CrossValidated,
   type CrossValidateOptions,
@@ -6,6 +6,15 @@ export {
   type Scorer,
   type Scoring,
 } from "./cross-validate.js";
+export {
+  type CurveScores,
+  type LearningCurve,
+  type LearningCurveOptions,
+  learningCurve,
+  type ValidationCurve,
+  type ValidationCurveOptions,
+  validationCurve,
+} from "./score-curves.js";
 export {
   type FoldOptions,
   groupKFold,
