@@ -70,7 +70,7 @@ export interface Page {
 
 const STYLE = `.pictures { display: flex; flex-wrap: wrap; gap: 14px; align-items: flex-start; margin-top: 22px }
 .pictures figure { margin: 0; width: 100% }
-header, main, footer { max-width: 1240px }
+header, main, footer { max-width: 1360px }
 ${MARK_STYLE}
 `;
 

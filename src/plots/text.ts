@@ -12,7 +12,9 @@ export function textWidth(text: string): number {
 }
 
 function characterWidth(character: string): number {
-  if ((character.codePointAt(0) as number) >= 0x1100) return 11.5;
+  const code = character.codePointAt(0) as number;
+  if (code >= 0x2000 && code < 0x2c00) return 9;
+  if (code >= 0x1100) return 11.5;
   if (/[il.,:;|!'()[\] ]/.test(character)) return 3.7;
   return /[A-Zmw%@]/.test(character) ? 8.2 : 6.3;
 }

@@ -1,6 +1,7 @@
 /** Curves of decisions by a threshold, one for each model: ROC, precision by recall, calibration. They take what `metrics` computes. */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
+import { legendWidth } from "../../plots/legend.js";
 import type { Picture } from "../../plots/picture.js";
 import { linePath, pathElement } from "../../plots/svg.js";
 import { thinnedCurve } from "../../plots/thinning.js";
@@ -19,7 +20,7 @@ interface Line {
   readonly points: readonly Point[];
 }
 
-const SIZE = { width: 480, height: 420 } as const;
+const SIZE = { width: 430, height: 420 } as const;
 
 /** Curves by name; a lone one has none. `key` is a part of a curve, by which it is known. */
 function named<C extends object>(operation: string, given: Curves<C>, key: keyof C & string): [string, C][] {
@@ -49,15 +50,15 @@ interface Axes {
 
 /** Curves in the unit square. */
 function inUnitSquare(options: PictureOptions, lines: readonly Line[], axes: Axes): Picture {
-  const isLegend = lines.length > 1;
+  const legend = lines.length > 1 ? lines.map(({ name }, k) => lineEntry(name, k)) : [];
   return framed(options, {
     ...SIZE,
     // A wider picture, so that the square stays one.
-    width: SIZE.width + (isLegend ? 130 : 0),
+    width: SIZE.width + legendWidth(legend),
     ...axes,
     x: [0, 1],
     y: [0, 1],
-    legend: isLegend ? lines.map(({ name }, k) => lineEntry(name, k)) : [],
+    legend,
     draw: (toX, toY) => {
       const placed = lines.map(({ points }) => thinnedCurve(points.map(([x, y]) => [toX(x), toY(y)])));
       const [from, to] = axes.reference.map(([x, y]) => [toX(x), toY(y)] as const);
@@ -78,7 +79,7 @@ export function rocCurve(curves: Curves<RocCurve>, options: PictureOptions = {})
   });
   return inUnitSquare(
     options,
-    found.map(({ name, points, area }) => ({ name: `${name} ${area.toFixed(3)}`, points })),
+    found.map(({ name, points, area }) => ({ name: `${area.toFixed(3)} ${name}`, points })),
     {
       heading: found.length > 1 ? "ROC curves and their areas" : `ROC curve, area ${found[0].area.toFixed(3)}`,
       xLabel: "false positive rate",

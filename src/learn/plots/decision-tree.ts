@@ -37,7 +37,7 @@ interface DrawnNode {
   readonly isLeaf: boolean;
 }
 
-const [BOX, GAP, ROW, LEVEL] = [138, 12, 52, 84];
+const [BOX, GAP, ROW, LEVEL] = [164, 12, 52, 84];
 const ROOM = BOX - 10;
 const TOP = 40;
 

@@ -81,37 +81,36 @@ function ofScores(
     draw: (toX, toY) =>
       lines
         .map((line, k) => {
-          const points = line.map(({ mean }, i) => [toX(axis.places[i]), toY(mean)] as const);
-          const band = bandPath(
-            points.map(([x]) => x),
-            line.map(({ mean, sd }) => toY(mean - sd)),
-            line.map(({ mean, sd }) => toY(mean + sd)),
-          );
-          const between = axis.isContinuous
-            ? pathElement(band, `band of ${colourOf(k)}`) + groupLine(points, k)
-            : whiskers(line, points, toY);
-          return between + groupPoints(points, k);
+          const aside = axis.isContinuous ? 0 : 14 * k - 7;
+          const points = line.map(({ mean }, i) => [toX(axis.places[i]) + aside, toY(mean)] as const);
+          const ends = [-1, 1].map((side) => line.map(({ mean, sd }) => toY(mean + side * sd)));
+          const spread = axis.isContinuous
+            ? pathElement(
+                bandPath(
+                  points.map(([x]) => x),
+                  ends[0],
+                  ends[1],
+                ),
+                `band of ${colourOf(k)}`,
+              ) + groupLine(points, k)
+            : groupLine(
+                points.flatMap(
+                  ([x], i) =>
+                    [
+                      [x, ends[0][i]],
+                      [x, ends[1][i]],
+                      [x, Number.NaN],
+                    ] as const,
+                ),
+                k,
+              );
+          return spread + groupPoints(points, k);
         })
         .join(""),
   });
 }
 
 type Spread = { readonly mean: number; readonly sd: number };
-
-/** The spread of each point, where there is no line between them. */
-const whiskers = (
-  line: readonly Spread[],
-  points: readonly (readonly [number, number])[],
-  toY: (y: number) => number,
-): string =>
-  pathElement(
-    line
-      .map(
-        ({ mean, sd }, i) => `M${Math.round(points[i][0])} ${Math.round(toY(mean - sd))}V${Math.round(toY(mean + sd))}`,
-      )
-      .join(""),
-    "whisker",
-  );
 
 /** The mean and the standard deviation over splits, as NumPy's. */
 function spreadOf(values: readonly number[]): Spread {

@@ -39,11 +39,13 @@ export function valueAxis(values: readonly (number | string | boolean)[], scale:
 
 /** Powers of ten; the ones between, too, where there are few. */
 function decades([low, high]: Domain): Tick[] {
-  const powers = ticksIn([low, high], Math.min(8, Math.max(1, Math.floor(high - low)))).filter(Number.isInteger);
+  const powers = ticksIn([low, high], 10).filter(Number.isInteger);
   const factors = high - low < 2.2 ? [1, 2, 5] : [1];
   const all = powers.length > 0 ? [Math.floor(low), ...powers] : [Math.floor(low)];
   return [...new Set(all)]
-    .flatMap((power) => factors.map((factor) => ({ at: power + Math.log10(factor), value: factor * 10 ** power })))
+    .flatMap((power) =>
+      factors.map((factor) => ({ at: power + Math.log10(factor), value: Number(`${factor}e${power}`) })),
+    )
     .filter(({ at }) => at >= low - 1e-9 && at <= high + 1e-9)
     .map(({ at, value }) => ({ at, text: tickText(value) }));
 }

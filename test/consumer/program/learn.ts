@@ -9,6 +9,7 @@ import { learnLinearCalls } from "./learn-linear.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
+import { plotsCalls } from "./learn-plots.js";
 import { preprocessingCalls } from "./learn-preprocessing.js";
 import { learnTableCalls } from "./learn-tables.js";
 import { treeCalls } from "./learn-trees.js";
@@ -36,6 +37,7 @@ export const learnCalls: Calls = {
   ...kernelCalls,
   ...learnIntegrateCalls,
   ...learnLinearCalls,
+  ...plotsCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
