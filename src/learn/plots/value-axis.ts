@@ -12,6 +12,7 @@ export interface ValueAxis {
   readonly isContinuous: boolean;
 }
 
+/** The scale of an axis: even steps of values, or of their logarithms. */
 export type AxisScale = "linear" | "log";
 
 /** The scale of values unless told: "log" where all are above 0 and the largest is a hundred times the smallest. */
