@@ -2,8 +2,8 @@
  * Fits of `pumice/learn` as the rows measure them: each from the same start, for the same number of rounds, as the peer's. Inputs as in
  * bench/tensor-work.ts. The rows are in bench/rows/learn.ts, the peers' side in bench/peers/learn.py.
  */
-import { jit, type Tensor, tensor } from "../src/index.js";
-import { kMeans } from "../src/learn/index.js";
+import { eye, jit, ones, type Tensor, tensor } from "../src/index.js";
+import { gaussianMixture, kMeans } from "../src/learn/index.js";
 import { plainMeans } from "./data-work.js";
 import { uniform, type Work } from "./tensor-work.js";
 
@@ -28,6 +28,39 @@ export function centres(device: string, { samples, features, clusters, rounds }:
     check: async () => {
       const found = kMeansFrom(uniform(device, [FEW, features], 0), clusters, FEW_ROUNDS).centers;
       await checkClose("k-means", found, tensor(plainMeans(FEW, features, clusters, FEW_ROUNDS), { device }));
+    },
+  };
+}
+
+/** The precision of the features of first components: that of uniform numbers. */
+const PRECISION = 12;
+
+/** The likelihood of a mixture with full covariances after rounds from the first samples as means. */
+function likelihoodAfter(x: Tensor, components: number, rounds: number): Tensor {
+  const features = x.shape[1] as number;
+  const { device } = x;
+  const mixture = gaussianMixture({
+    nComponents: components,
+    tol: 0,
+    maxIter: rounds,
+    initParams: "random",
+    weightsInit: ones([components], { device }).div(components) as Tensor,
+    meansInit: x.at(`:${components}`) as Tensor,
+    precisionsInit: eye(features, { device }).mul(PRECISION).broadcastTo([components, features, features]) as Tensor,
+  });
+  return mixture.fitTensors(x).learned.lowerBound;
+}
+
+/** Rounds of expectation and maximisation; the result is the mean log-likelihood. */
+export function mixture(device: string, { samples, features, clusters, rounds }: FitSize): Work {
+  const x = uniform(device, [samples, features], 0);
+  const fit = jit((x: Tensor) => likelihoodAfter(x, clusters, rounds));
+  return {
+    inputs: [x],
+    compute: () => fit(x),
+    check: async ([likelihood]) => {
+      const [before, after] = [await likelihoodAfter(x, clusters, 1).item(), await (likelihood as Tensor).item()];
+      if (!(Number(after) > Number(before))) throw new Error(`mixture: the likelihood went from ${before} to ${after}`);
     },
   };
 }

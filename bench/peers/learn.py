@@ -54,11 +54,25 @@ def inertia_of(k_means):
     return of
 
 
+def mixture(library):
+    from sklearn.mixture import GaussianMixture
+
+    k, np = 16, library.np
+
+    def compute(x):
+        precisions = np.broadcast_to(np.eye(x.shape[1], dtype=x.dtype) * 12, (k, x.shape[1], x.shape[1]))
+        start = {"means_init": x[:k], "weights_init": np.full(k, 1 / k), "precisions_init": precisions}
+        fitted = GaussianMixture(k, tol=0, max_iter=5, init_params="random", **start).fit(x)
+        return np.asarray(fitted.lower_bound_)
+
+    return compute
+
+
 def samples(count, features):
     return lambda library: [library.uniform((length(count), features), 0)]
 
 
-SKLEARN = {"k-means": (k_means, samples(100_000, 32))}
+SKLEARN = {"k-means": (k_means, samples(100_000, 32)), "gaussian-mixture": (mixture, samples(100_000, 16))}
 TORCH = {"k-means": (inertia_of(torch_k_means), clustered)}
 JAX = {"k-means": (inertia_of(jax_k_means), clustered)}
 

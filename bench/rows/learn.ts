@@ -2,7 +2,7 @@
  * Rows on `pumice/learn`: on the CPU engine beside scikit-learn, on the GPU beside the same fit written for PyTorch and JAX. The
  * work is in bench/learn-work.ts, the peers' in bench/peers/learn.py; both sides state the same sizes.
  */
-import { centres, type FitSize } from "../learn-work.js";
+import { centres, type FitSize, mixture } from "../learn-work.js";
 import type { Row } from "../row.js";
 import { length, pythonPeers, timeOf, to } from "../sizes.js";
 import type { Work } from "../tensor-work.js";
@@ -24,6 +24,12 @@ const definitions: readonly Definition[] = [
     fit: centres,
     cpu: { samples: 1e5, features: 32, clusters: 64, rounds: 20 },
     gpu: { samples: 1e6, features: 32, clusters: 64, rounds: 20 },
+  },
+  {
+    name: "gaussian-mixture",
+    title: "mixture of normal distributions, full covariances",
+    fit: mixture,
+    cpu: { samples: 1e5, features: 16, clusters: 16, rounds: 5 },
   },
 ];
 

@@ -3,7 +3,7 @@
  * is building its nodes again on other inputs.
  */
 import { remakeNode } from "./build.js";
-import { type DeviceHandle, dependingOn, inputsFirst, Node } from "./node.js";
+import { type DeviceHandle, dependingOn, inputsFirst, lastSerial, Node } from "./node.js";
 import { paramsKey } from "./params-key.js";
 import { placeholder } from "./primitives/leaf.js";
 
@@ -102,6 +102,15 @@ function keyOf({ parameters, results }: GraphFunction): string {
   return `${parts.join("|")}→${results.map((result) => numbers.get(result))}`;
 }
 
+/** Whether a node belongs to a function although it depends on none of its placeholders. */
+type IsOwn = (node: Node) => boolean;
+
+/** Whether a node was made after this call and waits: work of a function that is traced now. */
+export function madeFromNow(): IsOwn {
+  const before = lastSerial();
+  return ({ serial, storage }) => serial > before && storage === null;
+}
+
 /**
  * Closes a function of placeholders: nodes from outside that it uses become its first parameters. Constants stay inside.
  * Returns the function and those nodes.
@@ -109,8 +118,9 @@ function keyOf({ parameters, results }: GraphFunction): string {
 export function closeOver(
   results: readonly Node[],
   placeholders: readonly Node[],
+  isOwn: IsOwn = () => false,
 ): { readonly body: GraphFunction; readonly captured: readonly Node[] } {
-  const inside = new Set<Node>([...placeholders, ...abstractInOrder(results, placeholders)]);
+  const inside = new Set<Node>([...placeholders, ...insideInOrder(results, placeholders, isOwn)]);
   const captured = new Set<Node>();
   const constants = new Map<Node, Node>();
   const look = (node: Node) => {
@@ -131,8 +141,9 @@ export function closeOver(
   for (const node of inside) {
     if (made.has(node)) continue;
     const inputs = node.inputs.map((input) => made.get(input) ?? input);
-    const isSame = inputs.every((input, i) => input === node.inputs[i]);
-    made.set(node, isSame ? node : remakeNode(node, inputs));
+    // What depends on no placeholder may be computed later, and would then be memory.
+    const isKept = node.isAbstract && inputs.every((input, i) => input === node.inputs[i]);
+    made.set(node, isKept ? node : remade(node, inputs));
   }
   const body = new GraphFunction(
     [...stands, ...placeholders],
@@ -141,12 +152,22 @@ export function closeOver(
   return { body, captured: outside };
 }
 
+/** The nodes that depend on placeholders, and the function's own, inputs before users. */
+function insideInOrder(results: readonly Node[], placeholders: readonly Node[], isOwn: IsOwn): readonly Node[] {
+  const depending = abstractInOrder(results, placeholders);
+  const known = new Set([...depending, ...placeholders]);
+  const isInside = (node: Node): boolean => known.has(node) || isOwn(node);
+  const all = inputsFirst(results, (node) => (isInside(node) ? node.inputs : []));
+  return all.filter(isInside);
+}
+
 /** The same for several functions at once, so that they take the same parameters. */
 export function closeOverAll(
   results: readonly (readonly Node[])[],
   placeholders: readonly Node[],
+  isOwn?: IsOwn,
 ): { readonly bodies: readonly GraphFunction[]; readonly captured: readonly Node[] } {
-  const { body, captured } = closeOver(results.flat(), placeholders);
+  const { body, captured } = closeOver(results.flat(), placeholders, isOwn);
   let end = 0;
   const bodies = results.map(({ length }) => {
     end += length;
@@ -159,12 +180,17 @@ export function closeOverAll(
 function copied(node: Node, copies: Map<Node, Node>): Node {
   const known = copies.get(node);
   if (known) return known;
-  const copy = remakeNode(
+  const copy = remade(
     node,
     node.inputs.map((input) => copied(input, copies)),
   );
-  copy.isWeak = node.isWeak;
   copies.set(node, copy);
+  return copy;
+}
+
+function remade(node: Node, inputs: readonly Node[]): Node {
+  const copy = remakeNode(node, inputs);
+  copy.isWeak = node.isWeak;
   return copy;
 }
 

@@ -59,6 +59,9 @@ const NONE: readonly Node[] = [];
 
 let made = 0;
 
+/** The number of the node that was made last. */
+export const lastSerial = (): number => made;
+
 export class Node {
   /** The computed value; null while the node waits. */
   storage: Storage | null = null;

@@ -10,7 +10,7 @@ import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
-import { closeOver, closeOverAll, makePlaceholder } from "../graph/function.js";
+import { closeOver, closeOverAll, madeFromNow, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import { choiceNode } from "../graph/primitives/control/choice.js";
 import { scanNode } from "../graph/primitives/control/scan.js";
@@ -229,6 +229,8 @@ function choose<A extends readonly unknown[], R>(
 ): R {
   const given = flattenTensors(args, operation);
   const own = given.leaves.map(({ node }) => standInFor(node));
+  // A branch's work is its own also where it depends on no argument: else it would be computed before the choice.
+  const isOwn = madeFromNow();
   const returned = branches.map((branch) => {
     const result = tracedOn(operation, own, () => branch(...(unflatten(given.structure, own.map(asTensor)) as A)));
     return flattenTensors(result, `${operation}, results`);
@@ -241,6 +243,7 @@ function choose<A extends readonly unknown[], R>(
   const { bodies, captured } = closeOverAll(
     outcomes.map(({ leaves }) => leaves.map(nodeOf)),
     own,
+    isOwn,
   );
   const parts = choiceNode(index.node, [...captured, ...given.leaves.map(nodeOf)], bodies);
   return unflatten(first.structure, parts.map(asTensor)) as R;

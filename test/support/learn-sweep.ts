@@ -12,7 +12,7 @@ import { numbersOf } from "./tensors.js";
 
 /**
  * An estimator of the sweep, with the kind of its targets and a method of its models that takes samples. Clusterers that place no new
- * samples have "labels" in its place: what they learned of the samples of the fit.
+ * samples have "labels" in its place, embeddings "embedding": what they learned of the samples of the fit.
  */
 export interface SweptEstimator {
   readonly make: () => AnyEstimator;
@@ -55,9 +55,9 @@ function sweep(swept: SweptEstimator): void {
   const { kind } = make();
   const fit = async (x: unknown, y: unknown = targetsOf(targets, (x as { length: number }).length)) =>
     make().fit(x as number[][], y, { device });
-  const isOfFit = method === "labels";
+  const isOfFit = method === "labels" || method === "embedding";
   const apply = (model: Record<string, (x: unknown) => Tensor>, x: unknown): Tensor =>
-    isOfFit ? (model as unknown as { learned: { labels: Tensor } }).learned.labels : model[method]!(x);
+    isOfFit ? (model as unknown as { learned: Record<string, Tensor> }).learned[method]! : model[method]!(x);
 
   test(`${kind}: a fit twice gives the same numbers, and leaves the samples as they were`, async () => {
     const x = normal([12, 3]);

@@ -945,6 +945,87 @@ describeOnTensorDevices("cond and switchCase", () => {
     assert.equal(nested(tensor(1) as Tensor, tensor(-3)).itemSync(), -6);
   });
 
+  test("a branch without arguments is not computed either: what it reaches by closure goes in by itself", () => {
+    const endless = (x: Tensor) =>
+      whileLoop(
+        (c: Tensor) => c.less(Infinity),
+        (c: Tensor) => c.add(1),
+        x,
+        { maxRounds: 50 },
+      );
+    const run = (p: Tensor, x: Tensor) =>
+      cond(
+        p,
+        () => endless(x.add(1)),
+        () => x.neg(),
+      );
+    const chosen = (p: Tensor, x: Tensor) => switchCase(p, [() => x.neg(), () => endless(x), () => x.mul(2)]);
+    const alone = (p: Tensor) =>
+      cond(
+        p,
+        () => endless(tensor(1)),
+        () => tensor([7]).sum(),
+      );
+    for (const way of [run, jit(run)]) {
+      assert.equal(way(tensor(0) as Tensor, tensor(3)).itemSync(), -3);
+      assert.throws(() => way(tensor(1) as Tensor, tensor(3)).itemSync(), /still held after 50 rounds/);
+    }
+    for (const way of [chosen, jit(chosen)]) {
+      assert.deepEqual([way(tensor(0), tensor(3)).itemSync(), way(tensor(2), tensor(3)).itemSync()], [-3, 6]);
+    }
+    for (const way of [alone, jit(alone)]) assert.equal(way(tensor(0) as Tensor).itemSync(), 7);
+  });
+
+  test("derivatives go through what branches without arguments reach, also inside a branch and twice", () => {
+    const long = (x: Tensor) => times(3).reduce((power: Tensor) => power.matmul(x), x).sum(); // biome-ignore format: one line
+    const choose = (x: Tensor) =>
+      cond(
+        x.sum().greater(0),
+        () => long(x),
+        () =>
+          grad((y: Tensor) => long(y))(x)
+            .mul(x)
+            .sum(),
+      );
+    // The trace of X⁴ summed: the gradient is known for multiples of the identity, and differences check the rest.
+    for (const sign of [1, -1]) {
+      const start = [[0.5, 0.25], [-0.125, 0.75]].map((row) => row.map((value) => sign * value)); // biome-ignore format: a matrix
+      const x = tensor(start, { dtype: "f32" });
+      const value = (at: number[][]) => {
+        const power = times(3).reduce((power) => product(power, at), at as readonly (readonly number[])[]);
+        // The second branch is x·∇Σx⁴, which is 4 Σx⁴ since the sum is homogeneous of degree 4.
+        return power.flat().reduce((a, b) => a + b, 0) * (sign > 0 ? 1 : 4);
+      };
+      isClose([Number(choose(x).itemSync())], [value(start)]);
+      const slopes = start.flatMap((row, r) =>
+        row.map((_, c) => {
+          const moved = (h: number) =>
+            value(start.map((line, i) => line.map((v, j) => (i === r && j === c ? v + h : v))));
+          return (moved(1e-4) - moved(-1e-4)) / 2e-4;
+        }),
+      );
+      for (const way of [grad(choose), jit(grad(choose))]) isClose(numbersOf(way(x)), slopes);
+    }
+  });
+
+  test("a tensor that a branch makes and keeps is good outside, and one computed meanwhile is used as it is", () => {
+    let kept: Tensor | undefined;
+    const x = tensor([1, 2, 3]);
+    const before = x.mul(2);
+    const y = cond(
+      x.sum().greater(0),
+      () => {
+        kept ??= before.matmul(x).add(1);
+        return kept.add(before);
+      },
+      () => before,
+    );
+    assert.equal(kept?.itemSync(), 29);
+    assert.deepEqual(numbersOf(y), [31, 33, 35]);
+    kept.dispose();
+    assert.deepEqual(numbersOf(y.add(0)), [31, 33, 35]);
+  });
+
   test("a branch not taken takes no time", () => {
     const n = 256;
     const x = arange(0, n * n, 1, { dtype: "f32" })

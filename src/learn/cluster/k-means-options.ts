@@ -44,7 +44,7 @@ export function checkCenters(kind: string, options: CentersOptions): void {
 }
 
 /** Throws unless a seed is a whole number or a key. */
-function checkSeed(kind: string, seed: unknown): void {
+export function checkSeed(kind: string, seed: unknown): void {
   if (isTensor(seed) ? seed.dtype === "u32" : Number.isSafeInteger(seed)) return;
   throw new ArgumentError(`${kind}: seed is ${shown(seed)}; it is a whole number, or a key as random.key gives.`);
 }

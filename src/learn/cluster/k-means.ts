@@ -78,7 +78,7 @@ function bestOf(starts: number, from: Key, run: (key: Key) => Clustering): Clust
 }
 
 /** Clusters of one start or the best of several, of samples as they are. */
-function kMeansOf(operation: string, x: Tensor, weights: Tensor | null, options: KMeansOptions): Clustering {
+export function kMeansOf(operation: string, x: Tensor, weights: Tensor | null, options: KMeansOptions): Clustering {
   const { nInit = "auto", tol = 1e-4, maxIter = 300, seed = 0, init } = options;
   clustersFor(operation, options, x);
   const offset = x.mean({ axis: 0 }) as Tensor;

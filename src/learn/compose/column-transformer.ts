@@ -7,6 +7,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
 import type { Tensor } from "../../tensor/index.js";
+import { changedOption, changedOptions } from "../core/changed-options.js";
 import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
 import { inputNames } from "../core/feature-names.js";
 import { registerKind, takenApart } from "../core/kinds.js";
@@ -34,6 +35,9 @@ export type ColumnChoice =
 /** What is done with columns that are chosen: an estimator changes them, or they stay, or are left out. */
 type Use = AnyEstimator | "passthrough" | "drop";
 
+/** Options of the estimators of parts, or others in their place, by the place or the name of the part; and the remainder. */
+export type ColumnTransformerChanges = ColumnTransformerOptions & Readonly<Record<string | number, unknown>>;
+
 /** Some columns, and what is done with them. */
 export interface ColumnPart {
   readonly columns: ColumnChoice;
@@ -58,18 +62,18 @@ const EXAMPLE = "columnTransformer({ city: oneHotEncoder() })";
 export function columnTransformer(
   given: Readonly<Record<string, Use>> | readonly ColumnPart[],
   options: ColumnTransformerOptions = {},
-): Estimator<Ignored, FittedJoined, ColumnTransformerOptions> {
+): Estimator<Ignored, FittedJoined, ColumnTransformerChanges> {
   checkOptions("columnTransformer", options, { remainder: "any" });
   const { remainder = "drop" } = options;
   const parts = partsOf(given);
   for (const { use } of [...parts, { use: remainder }]) {
     if (use !== "drop" && use !== "passthrough") checkEstimator("columnTransformer: a part", use, EXAMPLE);
   }
-  const made: Estimator<Ignored, FittedJoined, ColumnTransformerOptions> = {
+  const made: Estimator<Ignored, FittedJoined, ColumnTransformerChanges> = {
     kind: "columnTransformer",
     predictsLabels: false,
     takesWeights: true,
-    options,
+    options: { ...options },
     fit: (samples, targets, fit: FitOptions = {}) => new Run(() => fitting(parts, remainder, samples, targets, fit)),
     fitTensors(samples, targets, fit: FitOptions = {}) {
       const { features, chosen } = planned("columnTransformer.fitTensors", parts, remainder, samples, fit);
@@ -85,7 +89,7 @@ export function columnTransformer(
       );
       return joined(features, chosen, models, samples);
     },
-    with: (others) => columnTransformer(given, { ...options, ...others }),
+    with: (others) => columnTransformer(changedParts(given, others), changedOptions(options, remainderOf(others))),
   };
   return takenApart("estimator", "columnTransformer", made, () => ({ parts, options }));
 }
@@ -95,6 +99,28 @@ registerKind("columnTransformer", {
     columnTransformer(parts as readonly ColumnPart[], (options ?? {}) as ColumnTransformerOptions),
   model: (parts) => joinedOf("columnTransformer", parts),
 });
+
+const remainderOf = ({ remainder }: ColumnTransformerChanges): ColumnTransformerOptions =>
+  remainder === undefined ? {} : { remainder };
+
+/** The parts, some of which are changed. */
+function changedParts(
+  given: Readonly<Record<string, Use>> | readonly ColumnPart[],
+  changes: ColumnTransformerChanges,
+): Readonly<Record<string, Use>> | readonly ColumnPart[] {
+  const isList = Array.isArray(given);
+  const { remainder: _, ...ofParts } = changes;
+  const stray = Object.keys(ofParts).find((name) => !(name in given));
+  if (stray !== undefined) {
+    throw new ArgumentError(
+      `columnTransformer.with: there is no part ${shown(stray)}; there are ${Object.keys(given).join(", ")} and remainder.`,
+    );
+  }
+  if (!isList) return changedOptions(given as Readonly<Record<string, Use>>, ofParts as Record<string, Use>);
+  return (given as readonly ColumnPart[]).map((part, place) =>
+    place in ofParts ? { ...part, use: changedOption(part.use, ofParts[place]) as Use } : part,
+  );
+}
 
 function partsOf(given: Readonly<Record<string, Use>> | readonly ColumnPart[]): readonly ColumnPart[] {
   if (typeof given !== "object" || given === null) {

@@ -2,6 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { Run } from "../../runs/run.js";
 import type { Tensor } from "../../tensor/index.js";
+import { changedOption } from "../core/changed-options.js";
 import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
 import { registerKind, takenApart } from "../core/kinds.js";
 import { listOfParts } from "../core/parts.js";
@@ -52,7 +53,9 @@ export function featureUnion(
     },
     with: (others) =>
       featureUnion(
-        ...(steps.map((step, place) => (others[place] ? step.with(others[place]) : step)) as [AnyEstimator]),
+        ...(steps.map((step, place) => (place in others ? changedOption(step, others[place]) : step)) as [
+          AnyEstimator,
+        ]),
       ),
   };
   return takenApart("estimator", "featureUnion", made, () => ({ steps }));

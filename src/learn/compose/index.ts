@@ -2,6 +2,7 @@
 export {
   type ColumnChoice,
   type ColumnPart,
+  type ColumnTransformerChanges,
   type ColumnTransformerOptions,
   columnTransformer,
   type JoinedModel,

@@ -3,15 +3,18 @@
  * fitted to the training samples alone, so that nothing of the test samples leaks into them in a cross-validation.
  */
 import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { registerClass } from "../../core/tree.js";
 import { Run } from "../../runs/run.js";
 import type { Tensor } from "../../tensor/index.js";
+import { changedOption } from "../core/changed-options.js";
 import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
 import { registerKind, takenApart } from "../core/kinds.js";
 import type { Fitted } from "../core/model.js";
 import { listOfParts } from "../core/parts.js";
 import type { Features, Samples } from "../core/samples.js";
 import type { Label } from "../core/targets.js";
+import { forwardMethods, type MethodsOf } from "./forwarded.js";
 import {
   type AnyEstimator,
   checkEstimator,
@@ -26,11 +29,6 @@ export type { AnyEstimator } from "./steps.js";
 type ModelOf<E> = E extends Estimator<infer _Y, infer Mo, infer _O> ? Mo : never;
 type TargetsOf<E> = E extends Estimator<infer Y, infer _Mo, infer _O> ? Y : never;
 type LastOf<S extends readonly unknown[]> = S extends readonly [...unknown[], infer L] ? L : never;
-
-/** The methods of a model that take samples first. */
-type MethodsOf<Mo> = {
-  readonly [K in keyof Mo as Mo[K] extends (samples: Samples, ...rest: never[]) => unknown ? K : never]: Mo[K];
-};
 
 /** The model of a pipeline: the fitted steps, and the methods of the last. */
 export type PipelineModel<S extends readonly AnyEstimator[]> = {
@@ -47,16 +45,9 @@ class FittedPipeline {
   readonly kind = "pipeline";
   constructor(readonly steps: readonly FittedTransformer[]) {
     takenApart("model", "pipeline", this, () => ({ steps }));
-    const last = steps.at(-1) as unknown as Record<string, unknown>;
-    for (const name of methodNames(last)) {
-      const method = (...given: unknown[]) => {
-        const call = last[name] as (...all: unknown[]) => unknown;
-        // Methods that are called with nothing are about the model.
-        if (given.length === 0) return call.call(last);
-        return call.call(last, this.before(given[0] as Samples), ...given.slice(1));
-      };
-      Object.defineProperty(this, name, { value: name === "inverseTransform" ? (x: Samples) => this.back(x) : method });
-    }
+    forwardMethods(this, steps.at(-1) as object, (samples) => this.before(samples));
+    if ("inverseTransform" in this)
+      Object.defineProperty(this, "inverseTransform", { value: (x: Samples) => this.back(x) });
   }
 
   /** The columns that go into the first step. */
@@ -97,17 +88,7 @@ registerClass<FittedPipeline>(FittedPipeline, {
   rebuild: ({ steps }) => new FittedPipeline(steps as readonly FittedTransformer[]),
 });
 
-/** Names of the methods of a kind: on the prototype of its models, and those that a pipeline gives itself. */
-const methodNames = (model: object): string[] =>
-  [model, Object.getPrototypeOf(model) as object].flatMap((holder) =>
-    Object.entries(Object.getOwnPropertyDescriptors(holder))
-      .filter(([name, { value }]) => typeof value === "function" && !RESERVED.has(name))
-      .map(([name]) => name),
-  );
-
-const RESERVED: ReadonlySet<string> = new Set(["constructor", "toString", "before", "back"]);
-
-/** Options of the steps, by the place of the step: `pipeline(…).with({ 1: { alpha: 10 } })`. */
+/** Options of the steps, or others in their place, by the place of the step: `pipeline(…).with({ 1: { alpha: 10 } })`. */
 export type PipelineOptions = Readonly<Record<number, object>>;
 
 /** `pipeline(standardScaler(), ridge())`: an estimator whose samples go through all steps. */
@@ -122,6 +103,7 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
     kind: "pipeline",
     predictsLabels: (steps.at(-1) as AnyEstimator).predictsLabels,
     takesWeights: (steps.at(-1) as AnyEstimator).takesWeights,
+    settings: steps.flatMap(({ settings = [] }, place) => settings.map((name) => `${place}.${name}`)),
     options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
     fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting<S>(steps, samples, targets, options)),
     fitTensors(samples, targets, options: FitOptions = {}) {
@@ -143,7 +125,13 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
       return new FittedPipeline(fitted) as unknown as PipelineModel<S>;
     },
     with(others) {
-      const changed = steps.map((step, place) => (others[place] ? step.with(others[place]) : step));
+      const stray = Object.keys(others).find((place) => !(place in steps));
+      if (stray !== undefined) {
+        throw new ArgumentError(
+          `pipeline.with: there is no step ${shown(stray)}; there are ${steps.length}, from 0 on.`,
+        );
+      }
+      const changed = steps.map((step, place) => (place in others ? changedOption(step, others[place]) : step));
       return pipeline(...(changed as unknown as S)) as unknown as Result;
     },
   };

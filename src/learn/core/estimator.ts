@@ -11,6 +11,7 @@ import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.j
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
 import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
+import { changedOptions } from "./changed-options.js";
 import { featuresNamed, inputNames } from "./feature-names.js";
 import { checkFinite } from "./finite.js";
 import { registerKind, takenApart } from "./kinds.js";
@@ -109,6 +110,8 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   readonly samples?: SampleReader<O>;
   /** False where weights of samples have no meaning; they are refused then. */
   readonly takesWeights?: boolean;
+  /** Options that may be tensors of one number, so that fits that differ in them alone are one `vmap`. None unless told. */
+  readonly settings?: readonly (keyof O & string)[];
   readonly targets: TargetReader<Y>;
   /** A function of tensors; work that yields its progress where values must be read on the way. */
   learn(data: Data, options: O): Learning<L>;
@@ -123,6 +126,8 @@ export interface Estimator<Y, Mo, O extends object = object> {
   readonly predictsLabels: boolean;
   /** False where weights of samples have no meaning. */
   readonly takesWeights?: boolean;
+  /** Options that may be tensors of one number: searches fit candidates that differ in them alone at once. "1.alpha" in a pipeline. */
+  readonly settings?: readonly string[];
   /**
    * The model of these samples and targets. Samples are a matrix as tensor or arrays, or a table. The run is awaited for the model,
    * or watched on its way.
@@ -130,7 +135,7 @@ export interface Estimator<Y, Mo, O extends object = object> {
   fit(samples: Samples, targets: Y, options?: FitOptions): Run<FitProgress, Mo>;
   /** The same of tensors, as a function that `jit`, `vmap` and `grad` take: nothing is read, and values are not checked. */
   fitTensors(samples: Tensor, targets: Y, options?: FitOptions): Mo;
-  /** The same estimator with other options. */
+  /** The same estimator with other options. One that is an estimator itself may be changed by options of its own. */
   with(options: Partial<O>): Estimator<Y, Mo, O>;
 }
 
@@ -156,10 +161,11 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
       options,
       predictsLabels: definition.targets.areLabels,
       takesWeights: definition.takesWeights ?? true,
+      settings: definition.settings ?? [],
       fit: (samples, targets, given = {}) =>
         new Run(() => fitting(definition, model, options, samples, targets, given)),
       fitTensors: (samples, targets, given = {}) => traced(definition, model, options, samples, targets, given),
-      with: (others) => make({ ...options, ...others }),
+      with: (others) => make(changedOptions(options, others)),
     };
     return takenApart("estimator", kind, made, () => ({ options }));
   };
@@ -242,6 +248,8 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
     options,
   );
   if (isLater(learned)) {
+    // Nobody waits for it, and it may fail on values that are not there.
+    if (learned instanceof Promise) learned.catch(() => {});
     throw new UnsupportedError(`${operation}: ${definition.kind} reads values while it learns; await its fit.`);
   }
   return model(learned, options, facts);

@@ -59,6 +59,12 @@ function classesOf(value: unknown): readonly Label[] | null {
   throw new FormatError("its classes are no list of labels.");
 }
 
+/** An estimator, or a model. */
+export function partOfSort(kind: string, sort: "estimator" | "model", value: unknown): object {
+  if (typeof value === "object" && value !== null && partsOf(value)?.sort === sort) return value;
+  throw new FormatError(`a ${kind} is made of ${sort}s, and the file has something else there.`);
+}
+
 /** A list of estimators, or of models, of at least one. */
 export function listOfParts(kind: string, sort: "estimator" | "model", value: unknown): readonly object[] {
   const isList =

@@ -11,7 +11,7 @@ import { type Data, type EstimatorMaker, estimator, type Learning, type TargetRe
 import { numberedNames } from "./feature-names.js";
 import { type Fitted, FittedModel, type Method } from "./model.js";
 import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
-import { codesBeside, codesOfTensor, type Label, type Labels, type Numbers, numbersBeside } from "./targets.js";
+import { codesBeside, type Label, type Labels, type Numbers, numbersBeside, tracedCodes } from "./targets.js";
 
 /** Data of a regression: numbers as targets. */
 type RegressionData = Data & { readonly y: Tensor };
@@ -29,6 +29,8 @@ interface Common<L, O extends object, M> {
   /** NaN marks missing values, which the kind handles. */
   readonly allowsMissing?: boolean;
   readonly takesWeights?: boolean;
+  /** Options that may be tensors of one number, so that fits that differ in them alone are one `vmap`. */
+  readonly settings?: readonly (keyof O & string)[];
   /** How samples become a matrix: columns of numbers unless told. `categorySamples` lets categories in, as codes. */
   readonly samples?: SampleReader<O>;
   /** Methods of this kind alone: functions of a model. */
@@ -123,7 +125,7 @@ const labelTargets: TargetReader<Labels> = {
     return { y: codes, classes: found };
   },
   trace(operation, targets, x, { classes }) {
-    if (isTensor(targets) && classes) return { y: codesOfTensor(operation, targets, x, classes).codes, classes };
+    if (isTensor(targets) && classes) return { y: tracedCodes(operation, targets, x, classes), classes };
     throw new ArgumentError(
       `${operation}: give the labels as a tensor, and the classes: fitTensors(x, y, { classes: [0, 1] }).`,
     );

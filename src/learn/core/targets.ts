@@ -94,6 +94,14 @@ export function labelsNow(operation: string, labels: Labels): readonly Label[] {
   return labelsAmong(operation, labels, labels.dataSync() as Values);
 }
 
+/** Labels of a traced fit, as `predict` gives them: numbers or booleans, or positions where classes are texts. */
+export function tracedCodes(operation: string, labels: Tensor, matrix: Tensor, classes: readonly Label[]): Tensor {
+  if (classes.every((label) => typeof label !== "string")) {
+    return codesOfTensor(operation, labels, matrix, classes).codes;
+  }
+  return codesOfTensor(operation, labels, matrix, [...classes.keys()]).codes;
+}
+
 /** The same without reading: labels that are no class get -1, which no loss counts. For functions that are traced. */
 export function codesOfTensor(operation: string, labels: Tensor, matrix: Tensor, classes: readonly Label[]): Codes {
   checkVector(operation, labels);

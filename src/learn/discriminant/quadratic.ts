@@ -43,6 +43,7 @@ export const quadraticDiscriminantAnalysis = classifier<
 >({
   kind: "quadraticDiscriminantAnalysis",
   options: { priors: "list", regParam: "any" },
+  settings: ["regParam"],
   check({ priors, regParam = 0 }) {
     checkPriors("quadraticDiscriminantAnalysis", priors);
     checkAmount("quadraticDiscriminantAnalysis", "regParam", regParam, 0, 1);

@@ -1,5 +1,10 @@
 /** Missing values: filled in, or told of. */
 export {
+  type KNeighborsImputerLearned,
+  type KNeighborsImputerOptions,
+  kNeighborsImputer,
+} from "./k-neighbors-imputer.js";
+export {
   type MissingIndicatorLearned,
   type MissingIndicatorOptions,
   missingIndicator,

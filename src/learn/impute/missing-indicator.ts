@@ -1,9 +1,9 @@
-/** Columns of zeros and ones that tell where values are missing. `simpleImputer` adds them when it is told to. */
+/** Columns of zeros and ones that tell where values are missing. Imputers add them when they are told to. */
 import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
-import { arange, type Tensor, tensor } from "../../tensor/index.js";
+import { arange, concat, type Tensor, tensor } from "../../tensor/index.js";
 import { inputNames } from "../core/feature-names.js";
-import { categorySamples } from "../core/samples.js";
+import { categorySamples, type Features } from "../core/samples.js";
 import { transformer } from "../core/sorts.js";
 
 /** Options of `missingIndicator`. */
@@ -26,15 +26,27 @@ export async function chosenFeatures(x: Tensor): Promise<Tensor> {
 }
 
 /** Ones where features have missing values. */
-export const presenceOf = (x: Tensor, indicated: Tensor): Tensor =>
+const presenceOf = (x: Tensor, indicated: Tensor): Tensor =>
   x.take(indicated, { axis: 1 }).isNaN().cast(x.dtype) as Tensor;
 
 /** The positions of features with a column. Reads them. */
 export const missingIn = (indicated: Tensor): readonly number[] => Array.from(indicated.dataSync() as Int32Array);
 
 /** scikit-learn's names of such columns. */
-export const missingNames = (places: readonly number[], names: readonly string[]): readonly string[] =>
+const missingNames = (places: readonly number[], names: readonly string[]): readonly string[] =>
   places.map((place) => `missingindicator_${names[place]}`);
+
+/** Filled samples, and beside them the columns that tell where `x` lacks values. `indicated` is null without such columns. */
+export function withPresence(filled: Tensor, x: Tensor, indicated: Tensor | null): Tensor {
+  if (!indicated || indicated.size === 0) return filled;
+  return concat([filled, presenceOf(x, indicated)], { axis: 1 }) as Tensor;
+}
+
+/** The names of the columns of `withPresence`. Reads `indicated`. */
+export function namesWithPresence(indicated: Tensor | null, features: Features): readonly string[] {
+  const names = inputNames(features);
+  return indicated ? [...names, ...missingNames(missingIn(indicated), names)] : names;
+}
 
 /** Ones where values are missing, NaN, zeros elsewhere. */
 export const missingIndicator = transformer<MissingIndicatorLearned, MissingIndicatorOptions>({

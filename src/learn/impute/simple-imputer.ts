@@ -2,12 +2,12 @@
 import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { concat, type Tensor, tensor, where } from "../../tensor/index.js";
+import { type Tensor, tensor, where } from "../../tensor/index.js";
 import { inputNames } from "../core/feature-names.js";
-import { checkNone } from "../core/finite.js";
 import { categorySamples, type Features } from "../core/samples.js";
 import { transformer } from "../core/sorts.js";
-import { chosenFeatures, missingIn, missingNames, presenceOf } from "./missing-indicator.js";
+import { checkNoEmptyColumn } from "./empty-columns.js";
+import { chosenFeatures, missingIn, namesWithPresence, withPresence } from "./missing-indicator.js";
 
 /** Options of `simpleImputer`. */
 export interface SimpleImputerOptions {
@@ -94,25 +94,16 @@ export const simpleImputer = transformer<SimpleImputerLearned, SimpleImputerOpti
       );
     }
     if (strategy === "constant") return;
-    const first = x.at(":1") as Tensor;
-    const isEmpty = x.isNaN().all({ axis: 0, keepDims: true }) as Tensor;
-    const remedy = 'the whole column is missing; leave it out, or give { strategy: "constant" }';
-    await checkNone(operation, "the sample", first, isEmpty, remedy, features);
+    await checkNoEmptyColumn(operation, x, features, 'leave it out, or give { strategy: "constant" }');
   },
   learn({ x, facts }, options) {
     const statistics = statisticsOf(x, facts.features, options);
     if (!options.addIndicator) return { statistics, indicated: null };
     return chosenFeatures(x).then((indicated) => ({ statistics, indicated }));
   },
-  transform({ statistics, indicated }, x) {
-    const filled = where(x.isNaN(), statistics.cast(x.dtype), x) as Tensor;
-    if (!indicated || indicated.size === 0) return filled;
-    return concat([filled, presenceOf(x, indicated)], { axis: 1 }) as Tensor;
-  },
-  featureNames({ indicated }, features) {
-    const names = inputNames(features);
-    return indicated ? [...names, ...missingNames(missingIn(indicated), names)] : names;
-  },
+  transform: ({ statistics, indicated }, x) =>
+    withPresence(where(x.isNaN(), statistics.cast(x.dtype), x) as Tensor, x, indicated),
+  featureNames: ({ indicated }, features) => namesWithPresence(indicated, features),
   featureCategories({ indicated }, features, options) {
     const lists = categoriesAfter(features, options);
     return lists && indicated ? [...lists, ...missingIn(indicated).map(() => null)] : lists;

@@ -3,7 +3,7 @@
  * captures. States are trees of floats.
  */
 import { checkChoice, checkFunction, checkOptions, checkWhole, type OptionKinds } from "../../core/arguments.js";
-import { ArgumentError, PumiceError, ShapeError } from "../../core/errors.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { checkOneDevice, full, isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
@@ -90,27 +90,6 @@ export function odeSolve<T>(
   const found = solved(method, rising, flat.vector, at.mul(forward) as Tensor, options);
   return { ...found, y: vmap(flat.restore)(found.y) as T };
 }
-
-/** The solution once it is known to have reached the last time; else a PumiceError that says what happened. */
-export async function check<T>(solution: OdeSolution<T>): Promise<OdeSolution<T>> {
-  const status = solution?.status;
-  if (!isTensor(status)) {
-    throw new ArgumentError(`integrate.check: takes what odeSolve gives, not ${shown(solution)}.`);
-  }
-  const found = Array.from((await status.data()) as Int32Array);
-  const at = found.findIndex((each) => each !== STATUS.reached);
-  if (at < 0) return solution;
-  const which = found.length > 1 ? ` of member ${at}` : "";
-  throw new PumiceError(`integrate.odeSolve: the solution${which} ${FAILURES[found[at]]}`);
-}
-
-const FAILURES: Readonly<Record<number, string>> = {
-  [STATUS.tooManySteps]:
-    'did not reach the last time within maxSteps; allow more steps or larger errors, or take the method "rodas5p" for a stiff system.',
-  [STATUS.stepTooSmall]:
-    "needs steps shorter than the rounding of the time; there is a singularity, or the tolerances are too small for the dtype.",
-  [STATUS.notFinite]: "became NaN or infinite; look at f, the first state and the parameters.",
-};
 
 function solved(method: Method, system: System, y0: Tensor, times: Tensor, options: OdeOptions): OdeSolution<Tensor> {
   const { dtype, device } = y0;

@@ -85,6 +85,7 @@ function generalized<O extends GeneralizedOptions>(kind: string, kinds: object, 
   return regressor<GeneralizedLearned, O, typeof methods>({
     kind,
     options: kinds as never,
+    settings: ["alpha"],
     check(options) {
       const { alpha = 1, tol, maxIter } = options;
       checkAmount(kind, "alpha", alpha);

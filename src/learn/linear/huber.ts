@@ -36,6 +36,7 @@ export interface HuberLearned {
 export const huberRegressor = regressor<HuberLearned, HuberOptions>({
   kind: "huberRegressor",
   options: { epsilon: "number", alpha: "any", fitIntercept: "flag", tol: "number", maxIter: "number" },
+  settings: ["alpha"],
   check({ epsilon = 1.35, alpha = 0.0001, tol, maxIter }) {
     checkAmount("huberRegressor", "alpha", alpha);
     checkStopping("huberRegressor", { tol, maxIter });

@@ -44,6 +44,7 @@ const KINDS = { alpha: "any", fitIntercept: "flag", positive: "flag", tol: "numb
 export const lasso = regressor<SparseLearned, LassoOptions>({
   kind: "lasso",
   options: KINDS,
+  settings: ["alpha"],
   check: (options) => checkLasso("lasso", options),
   learn: ({ x, y, weights }, options) => learned(x, y, weights, { ...options, l1Ratio: 1 }),
   predict: linearPrediction,
@@ -53,6 +54,7 @@ export const lasso = regressor<SparseLearned, LassoOptions>({
 export const elasticNet = regressor<SparseLearned, ElasticNetOptions>({
   kind: "elasticNet",
   options: { ...KINDS, l1Ratio: "any" },
+  settings: ["alpha", "l1Ratio"],
   check(options) {
     checkLasso("elasticNet", options);
     checkAmount("elasticNet", "l1Ratio", options.l1Ratio ?? 0.5, 0, 1);

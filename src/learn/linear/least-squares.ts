@@ -37,6 +37,7 @@ export interface RidgeOptions extends LinearRegressionOptions {
 export const ridge = regressor<LinearLearned, RidgeOptions>({
   kind: "ridge",
   options: { fitIntercept: "flag", alpha: "any" },
+  settings: ["alpha"],
   check({ alpha = 1 }) {
     if (isTensor(alpha) ? alpha.rank === 0 : typeof alpha === "number" && alpha >= 0 && Number.isFinite(alpha)) return;
     throw new ArgumentError(`ridge: alpha is ${shown(alpha)}; it is a number, zero or more, or a tensor of one.`);

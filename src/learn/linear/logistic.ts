@@ -79,6 +79,7 @@ export const logisticRegression = classifier<LogisticLearned, LogisticRegression
     tol: "number",
     maxIter: "number",
   },
+  settings: ["c", "l1Ratio"],
   check({ penalty, c = 1, l1Ratio = 0.5, classWeight, multiClass, tol, maxIter }) {
     checkChoice("logisticRegression", "the penalty", penalty, ["l2", "l1", "elasticnet", "none"]);
     checkChoice("logisticRegression", "multiClass", multiClass, ["multinomial", "ovr"]);

@@ -76,6 +76,7 @@ const methods = {
 export const linearSvc = classifier<LinearMachineLearned, LinearSvcOptions, typeof methods>({
   kind: "linearSvc",
   options: { ...KINDS, penalty: "text", loss: "text", classWeight: "any" },
+  settings: ["c"],
   check(options) {
     const { penalty, loss, classWeight } = options;
     checkMachine("linearSvc", options);
@@ -105,6 +106,7 @@ export const linearSvc = classifier<LinearMachineLearned, LinearSvcOptions, type
 export const linearSvr = regressor<LinearMachineLearned, LinearSvrOptions>({
   kind: "linearSvr",
   options: { ...KINDS, epsilon: "any", loss: "text" },
+  settings: ["c", "epsilon"],
   check(options) {
     checkMachine("linearSvr", options);
     checkAmount("linearSvr", "epsilon", options.epsilon ?? 0);

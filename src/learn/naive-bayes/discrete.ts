@@ -68,6 +68,7 @@ export const multinomialNaiveBayes = classifier<
 >({
   kind: "multinomialNaiveBayes",
   options: OPTIONS,
+  settings: ["alpha"],
   check: (options) => checkShared("multinomialNaiveBayes", options),
   checkSamples: checkCounts,
   learn(data, options) {
@@ -99,6 +100,7 @@ export const complementNaiveBayes = classifier<
 >({
   kind: "complementNaiveBayes",
   options: { ...OPTIONS, norm: "flag" },
+  settings: ["alpha"],
   check: (options) => checkShared("complementNaiveBayes", options),
   checkSamples: checkCounts,
   learn(data, options) {
@@ -138,6 +140,7 @@ export const bernoulliNaiveBayes = classifier<
 >({
   kind: "bernoulliNaiveBayes",
   options: { ...OPTIONS, binarize: "any" },
+  settings: ["alpha"],
   check(options) {
     checkShared("bernoulliNaiveBayes", options);
     if (options.binarize !== null && options.binarize !== undefined)

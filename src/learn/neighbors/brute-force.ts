@@ -2,9 +2,9 @@
  * Nearest neighbours by looking at all samples, exactly, as a function of tensors: `jit`, `vmap` and `grad` go through it. Queries go in
  * bands, so that the distances of one band are in memory and not those of all.
  *
- * With many features, distances come from a product of matrices: |q − x|² = |q|² − 2 q·x + |x|². That loses digits, so the product only
- * proposes more candidates than are wanted; distances by differences decide among them. A bound on the product's error then proves that
- * no other sample can be nearer; a band where the proof fails is computed by differences alone.
+ * With many features, distances come from a product of matrices: |q − x|² = |q|² − 2 q·x + |x|². That loses digits, so the product, in f32,
+ * only proposes more candidates than are wanted; distances by differences decide among them. A bound on the product's error then proves
+ * that no other sample can be nearer. Where the proof fails, queries are compared by differences alone, few at a time.
  */
 import { arange, concat, full, type Tensor, where } from "../../tensor/index.js";
 import { cond, scan } from "../../transforms/control.js";
@@ -32,6 +32,7 @@ export function nearestOfAll(samples: Tensor, queries: Tensor, k: number, space:
   const isProduct =
     space.norm === "squares" &&
     features >= PRODUCT_FEATURES &&
+    count > candidatesFor(k) &&
     count * features * (queries.shape[0] as number) > PRODUCT_WORK;
   const search = isProduct ? byProduct(samples, k, space) : byDifferences(samples, k, space);
   return inBands(queries, Math.max(1, Math.floor(BAND / paddedCount(count))), (band, rows) =>
@@ -81,50 +82,95 @@ const byDifferences =
     return { reduced: values, indices };
   };
 
+/** How many samples the product proposes: more than are wanted, so that the last of them is clearly farther than the last wanted. */
+const candidatesFor = (k: number): number => k + Math.max(6, k >> 1);
+/** Queries that are searched again together where the product leaves doubt: few, because one in doubt is enough. */
+const AGAIN = 8;
+
 function byProduct(samples: Tensor, k: number, space: Space): BandSearch {
-  const [count, features] = samples.shape as [number, number];
+  const propose = proposals(samples, candidatesFor(k));
   const exactly = byDifferences(samples, k, space);
-  const candidates = Math.min(count, k + Math.max(6, k >> 1));
-  // Distances do not depend on the origin; the error of the product does.
-  const mean = samples.mean({ axis: 0 });
-  const centred = samples.sub(mean) as Tensor;
-  const squares = centred.square().sum({ axis: 1 }) as Tensor;
-  const epsilon = samples.dtype === "f64" ? 2 ** -52 : 2 ** -23;
-  const error = (features + 8) * epsilon;
-  const largest = squares.max();
   return (band, self) => {
-    const centredBand = band.sub(mean) as Tensor;
-    const own = centredBand.square().sum({ axis: 1, keepDims: true });
-    const products = centredBand.matmul(centred.T, { precision: "high" });
-    const estimates = withoutSelf(products.mul(-2).add(squares) as Tensor, self);
-    const chosen = smallest(estimates, candidates);
-    // In the order of places, so that equals stay in it.
-    const places = chosen.indices.sort({ axis: 1 }) as Tensor;
+    const { places, others } = propose(band, self);
     const differences = band.expandDims(1).sub(samples.take(places, { axis: 0 })) as Tensor;
     const exact = normOf(differences, space);
     const distances = self ? where(places.equal(self.expandDims(1)), Number.POSITIVE_INFINITY, exact) : exact;
     const { values, indices } = distances.topK(k, { largest: false });
     const found: Nearest = { reduced: values as Tensor, indices: places.takeAlongAxis(indices, { axis: 1 }) as Tensor };
-    if (candidates === count) return found;
-    const rest = chosen.values.at(":", candidates - 1).add(own.squeeze(1)) as Tensor;
-    const margin = own.squeeze(1).add(largest).mul(error);
-    const isProved = values
-      .at(":", k - 1)
-      .lessEqual(rest.sub(margin))
-      .all();
+    // Distances by differences are rounded, too.
+    const farthest = values.at(":", k - 1).cast("f32");
+    const isProved = farthest.mul(1 + errorShare(samples.shape[1] as number)).less(others) as Tensor;
+    const again = (few: Tensor, rows: Tensor): Nearest => {
+      const taken = (x: Tensor): Tensor => x.take(rows, { axis: 0 }) as Tensor;
+      return cond(
+        taken(isProved).all(),
+        () => ({ reduced: taken(found.reduced), indices: taken(found.indices) }),
+        () => exactly(few, self && taken(self)),
+      );
+    };
     return cond(
-      isProved,
+      isProved.all(),
       () => found,
-      () => exactly(band, self),
+      () => inBands(band, AGAIN, again),
     );
   };
+}
+
+/** What a product of matrices knows of the samples near queries. */
+interface Proposal {
+  /** Places of candidates, [queries, candidates], in their order. */
+  readonly places: Tensor;
+  /** A number below the squared distances of all other samples, [queries]; -Infinity where it is not known. */
+  readonly others: Tensor;
+}
+
+/**
+ * The error of an estimate is at most this share of |q|² + |x|². With u = 2⁻²⁴: sums of `features` terms have 2·features·u together, in
+ * the product and in the squares; rounded inputs and the operations around them 10u. Where the product splits operands into
+ * halves, parts of 2⁻²² of a row's largest number are lost: 8·√features·u.
+ */
+const errorShare = (features: number): number => (features + 4 * Math.sqrt(features) + 8) * 2 ** -23;
+/** Squares below it lose more than a share in f32. */
+const TINY = 2 ** -100;
+
+/** Proposes candidates by a product in f32, also of samples in f64. */
+function proposals(samples: Tensor, candidates: number): (band: Tensor, self: Tensor | null) => Proposal {
+  const [count, features] = samples.shape as [number, number];
+  // Distances do not depend on the origin; the error of the product does.
+  const mean = samples.mean({ axis: 0 });
+  const centred = samples.sub(mean).cast("f32") as Tensor;
+  const squares = centred.square().sum({ axis: 1 }) as Tensor;
+  // The error is taken away from every sample's own square: far samples spoil nothing for near ones.
+  const certain = 1 - errorShare(features);
+  const least = withRows(squares.mul(certain) as Tensor, Number.POSITIVE_INFINITY);
+  const columns = withRows(centred, 0).T;
+  const isInRange = squares.isFinite().all();
+  return (band, self) => {
+    const centredBand = band.sub(mean).cast("f32") as Tensor;
+    const products = centredBand.matmul(columns, { precision: "high" });
+    const chosen = smallest(withoutSelf(products.mul(-2).add(least) as Tensor, self), candidates);
+    // In the order of places, so that equals stay in it.
+    const places = chosen.indices.minimum(count - 1).sort({ axis: 1 }) as Tensor;
+    const own = centredBand.square().sum({ axis: 1 }).mul(certain).sub(TINY);
+    const others = chosen.values.at(":", candidates - 1).add(own);
+    const isKnown = others.isFinite().logicalAnd(isInRange);
+    return { places, others: where(isKnown, others, Number.NEGATIVE_INFINITY) as Tensor };
+  };
+}
+
+/** Rows up to a whole number of groups: cheaper than to lengthen the rows of distances. */
+function withRows(x: Tensor, value: number): Tensor {
+  const [count, ...rest] = x.shape as [number, ...number[]];
+  const missing = paddedCount(count) - count;
+  if (missing === 0) return x;
+  return concat([x, full([missing, ...rest], value, { device: x.device, dtype: x.dtype })]) as Tensor;
 }
 
 /**
  * The k smallest of each row, the smallest first, and their places. Of long rows only k groups are looked at: the k smallest lie in
  * the groups whose least are smallest.
  */
-function smallest(values: Tensor, k: number): { readonly values: Tensor; readonly indices: Tensor } {
+export function smallest(values: Tensor, k: number): { readonly values: Tensor; readonly indices: Tensor } {
   const [rows, count] = values.shape as [number, number];
   const groups = Math.ceil(count / GROUP);
   if (groups < 4 * k || groups < GROUP) {

@@ -12,6 +12,7 @@ export {
   localOutlierFactor,
 } from "./local-outlier-factor.js";
 export type { Metric, MetricOptions } from "./metric.js";
+export { type NearestCentroidLearned, type NearestCentroidOptions, nearestCentroid } from "./nearest-centroid.js";
 export {
   type NearestNeighborsLearned,
   type NearestNeighborsOptions,

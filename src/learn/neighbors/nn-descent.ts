@@ -9,11 +9,12 @@ import { checkOptions, checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { concat, full, type Tensor, where } from "../../tensor/index.js";
-import { forLoop, whileLoop } from "../../transforms/control.js";
+import { whileLoop } from "../../transforms/control.js";
 import { numberSamples, type Placing, type Samples } from "../core/samples.js";
 import { inBands, type Nearest } from "./brute-force.js";
 import { nearestAmong, placesOf, withoutRows } from "./candidates.js";
 import { type Space, spaceOf } from "./metric.js";
+import { conditionalOf, symmetric } from "./perplexity.js";
 import { checkForest, FOREST_KINDS, type ForestOptions, forestOf, nearestInForest } from "./projection-forest.js";
 import { checkNeighborCount, type Neighbors } from "./search.js";
 
@@ -138,47 +139,4 @@ export function largeVis(samples: Samples, options: LargeVisOptions = {}): Large
   const conditional = conditionalOf(distances, perplexity);
   const count = indices.shape[0] as number;
   return { distances, indices, conditional, weights: symmetric(conditional, indices).div(2 * count) as Tensor };
-}
-
-/** Rounds of halving: as many as f64 has digits. */
-const ROUNDS = 64;
-
-/** Probabilities of neighbours by distance, with the entropy that a perplexity names. Halving finds the width of each sample. */
-function conditionalOf(distances: Tensor, perplexity: number): Tensor {
-  const squares = distances.square() as Tensor;
-  const nearer = squares.sub(squares.at(":", ":1")) as Tensor;
-  const scale = where(nearer.isFinite(), nearer, 0).mean({ axis: 1, keepDims: true });
-  const scaled = nearer.div(where(scale.equal(0), 1, scale)) as Tensor;
-  const share = (log: Tensor): Tensor => {
-    const weights = scaled.mul(log.exp()).neg().exp();
-    return weights.div(weights.sum({ axis: 1, keepDims: true })) as Tensor;
-  };
-  const entropy = (p: Tensor): Tensor =>
-    where(p.equal(0), 0, p.mul(where(p.equal(0), 1, p).log()))
-      .sum({ axis: 1, keepDims: true })
-      .neg() as Tensor;
-  const start = scale.mul(0) as Tensor;
-  const init = { low: start.sub(30) as Tensor, high: start.add(30) as Tensor };
-  const { low, high } = forLoop(
-    0,
-    ROUNDS,
-    (_, bounds: typeof init) => {
-      const middle = bounds.low.add(bounds.high).div(2) as Tensor;
-      const isWide = entropy(share(middle)).greater(Math.log(perplexity));
-      return { low: where(isWide, middle, bounds.low), high: where(isWide, bounds.high, middle) } as typeof init;
-    },
-    init,
-  );
-  return share(low.add(high).div(2) as Tensor);
-}
-
-/** p(j | i) + p(i | j) of each edge; the second is 0 where i is no neighbour of j. */
-function symmetric(conditional: Tensor, indices: Tensor): Tensor {
-  const width = (indices.shape[1] as number) ** 2;
-  const { values } = inBands(indices, Math.max(1, Math.floor(BAND / width)), (band, rows) => {
-    const inside = band.maximum(0);
-    const back = indices.take(inside, { axis: 0 }).equal(rows.reshape(-1, 1, 1));
-    return { values: where(back, conditional.take(inside, { axis: 0 }), 0).sum({ axis: 2 }) as Tensor };
-  });
-  return conditional.add(values as Tensor) as Tensor;
 }

@@ -40,12 +40,15 @@ export interface CrossValidated {
   readonly splits: readonly Split[];
 }
 
-const ownScore: Scorer = (model, samples, targets) => {
-  if (typeof model.score === "function") return model.score(samples, targets);
-  throw new ArgumentError(
-    `crossValidate: ${model.kind} has no score of its own; give one: { scores: { name: (model, x, y) => … } }.`,
-  );
-};
+/** The score that a model has itself. `operation` is named in the error. */
+const ownScore =
+  (operation: string): Scorer =>
+  (model, samples, targets) => {
+    if (typeof model.score === "function") return model.score(samples, targets);
+    throw new ArgumentError(
+      `${operation}: ${model.kind} has no score of its own; give one: { scores: { name: (model, x, y) => … } }.`,
+    );
+  };
 
 export const CROSS_VALIDATE: OptionKinds<CrossValidateOptions> = {
   splits: "any",
@@ -57,11 +60,11 @@ export const CROSS_VALIDATE: OptionKinds<CrossValidateOptions> = {
 };
 
 /** The scores that options ask for, by name. */
-function scorersOf({
-  scoring,
-  scores,
-}: Pick<CrossValidateOptions, "scoring" | "scores">): Readonly<Record<string, Scorer>> {
-  if (scoring === undefined) return scores ?? { score: ownScore };
+export function scorersOf(
+  operation: string,
+  { scoring, scores }: Pick<CrossValidateOptions, "scoring" | "scores">,
+): Readonly<Record<string, Scorer>> {
+  if (scoring === undefined) return scores ?? { score: ownScore(operation) };
   if (typeof scoring === "function") return { ...scores, score: scoring };
   const names = typeof scoring === "string" ? [scoring] : scoring;
   return { ...scores, ...Object.fromEntries(names.map((name) => [name, scorer(name)])) };
@@ -76,7 +79,7 @@ export async function crossValidate<Y>(
 ): Promise<CrossValidated> {
   checkOptions("crossValidate", options, CROSS_VALIDATE);
   const { signal, trainScores: isOfTraining = false } = options;
-  const scores = scorersOf(options);
+  const scores = scorersOf("crossValidate", options);
   const splits = await splitsFor("crossValidate", estimator, samples, targets, options);
   const unscored = (): Record<string, number[]> => Object.fromEntries(Object.keys(scores).map((name) => [name, []]));
   const [found, ofTraining] = [unscored(), isOfTraining ? unscored() : null];
@@ -98,7 +101,8 @@ export async function crossValidate<Y>(
   return { scores: found, trainScores: ofTraining, fitMilliseconds, scoreMilliseconds, splits };
 }
 
-async function numberOf(score: number | Tensor | Promise<number | Tensor>): Promise<number> {
+/** A score as a number. */
+export async function numberOf(score: number | Tensor | Promise<number | Tensor>): Promise<number> {
   const value = await score;
   return isTensor(value) ? Number(await value.item()) : value;
 }

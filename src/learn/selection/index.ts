@@ -1,4 +1,5 @@
-/** Splits, cross-validation, and curves of its scores. */
+/** Splits, cross-validation, curves of its scores, and searches. */
+export type { CandidateOptions, Draws, Grid, NumberRange } from "./candidates.js";
 export {
   type CrossValidated,
   type CrossValidateOptions,
@@ -6,6 +7,8 @@ export {
   type Scorer,
   type Scoring,
 } from "./cross-validate.js";
+export type { CandidateScore, SearchProgress, SearchRow } from "./evaluation.js";
+export { type HalvingSearchOptions, halvingSearch } from "./halving-search.js";
 export {
   type CurveScores,
   type LearningCurve,
@@ -15,6 +18,8 @@ export {
   type ValidationCurveOptions,
   validationCurve,
 } from "./score-curves.js";
+export { gridSearch, type RandomSearchOptions, randomSearch, type Search, type SelectionOptions } from "./search.js";
+export type { SearchedModel } from "./searched-model.js";
 export {
   type FoldOptions,
   groupKFold,
@@ -28,3 +33,4 @@ export {
   stratifiedKFold,
   timeSeriesSplit,
 } from "./splits.js";
+export { type TrainTest, type TrainTestOptions, trainTestSplit } from "./train-test.js";

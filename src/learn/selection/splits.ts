@@ -203,7 +203,7 @@ export function shuffleSplit(splits = 10, options: ShuffleOptions = {}): Splitte
 }
 
 /** The random split of this number: the last of a mixed order are tested on. */
-function randomSplit(
+export function randomSplit(
   operation: string,
   samples: number,
   { testSize = 0.25, seed = 0 }: ShuffleOptions,

@@ -11,7 +11,12 @@ export const learnIntegrateCalls: Calls = {
   "integrate.check": async () => (await learn.integrate.check(learn.integrate.odeSolve(slope, start(), [0, 1]))).steps,
   "integrate.cumulativeSimpson": () => learn.integrate.cumulativeSimpson(start(), { dx: 0.5 }),
   "integrate.cumulativeTrapezoid": () => learn.integrate.cumulativeTrapezoid(start(), { axis: 0 }),
+  "integrate.gaussLegendre": () => learn.integrate.gaussLegendre((x) => x.exp(), 0, 1, { points: 5, device }),
   "integrate.odeSolve": () => learn.integrate.odeSolve(slope, start(), [0, 1]).y,
+  "integrate.quad": async () =>
+    (await learn.integrate.check(learn.integrate.quad((x) => x.neg().exp(), 0, Number.POSITIVE_INFINITY, { device })))
+      .value,
+  "integrate.romberg": () => learn.integrate.romberg((x) => x.exp(), 0, 1, { levels: 4, device }).error,
   "integrate.simpson": () => learn.integrate.simpson(start()),
   "integrate.trapezoid": () => learn.integrate.trapezoid(start(), { x: [0, 2] }),
 };

@@ -18,6 +18,7 @@ export const neighborsCalls: Calls = {
   kNeighborsRegressor: async () => (await learn.kNeighborsRegressor(two).fit(samples, numbers)).predict(samples),
   localOutlierFactor: async () => (await learn.localOutlierFactor().fit(samples)).predict(samples),
   largeVis: () => learn.largeVis(samples, two).weights,
+  nearestCentroid: async () => (await learn.nearestCentroid().fit(samples, labels)).predictLabels(samples),
   nnDescent: () => learn.nnDescent(samples, two).indices,
   randomProjectionForest: async () => (await learn.randomProjectionForest(two).fit(samples)).kNeighbors().distances,
   nearestNeighbors: async () => (await learn.nearestNeighbors(two).fit(samples)).radiusNeighbors(),

@@ -21,6 +21,7 @@ export const preprocessingCalls: Calls = {
   functionTransformer: async () =>
     (await learn.functionTransformer({ apply: (x) => x.neg() }).fit(samples, undefined, on)).transform(samples),
   kBinsDiscretizer: async () => (await learn.kBinsDiscretizer({ nBins: 2 }).fit(samples, undefined, on)).featureNames(),
+  kNeighborsImputer: async () => (await learn.kNeighborsImputer().fit(samples, undefined, on)).transform(samples),
   missingIndicator: async () => (await learn.missingIndicator({ features: "all" }).fit(cities)).featureNames(),
   normalizer: async () => (await learn.normalizer({ norm: "l1" }).fit(samples, undefined, on)).transform(samples),
   oneHotEncoder: async () => (await learn.oneHotEncoder({ drop: "first" }).fit(cities)).featureNames(),

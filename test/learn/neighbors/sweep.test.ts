@@ -3,6 +3,7 @@ import {
   kNeighborsClassifier,
   kNeighborsRegressor,
   localOutlierFactor,
+  nearestCentroid,
   nearestNeighbors,
   radiusNeighborsClassifier,
   radiusNeighborsRegressor,
@@ -12,6 +13,7 @@ import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
   { make: () => localOutlierFactor({ nNeighbors: 3 }), targets: "none", method: "decisionFunction" },
+  { make: () => nearestCentroid({ metric: "manhattan" }), targets: "labels", method: "predict" },
   { make: () => nearestNeighbors({ nNeighbors: 2 }), targets: "none", method: "kNeighborsGraph" },
   {
     make: () => randomProjectionForest({ nNeighbors: 2, nTrees: 2, seed: 1 }),

@@ -1,0 +1,4 @@
+/** Embeddings: samples in few dimensions, in which those that are alike lie together. */
+export type { Places } from "./first-places.js";
+export { type TsneLearned, type TsneOptions, tsne } from "./t-sne.js";
+export { type TrustworthinessOptions, trustworthiness } from "./trustworthiness.js";

@@ -1,0 +1,15 @@
+/** A consumer's program: embeddings of `pumice/learn`. */
+import * as learn from "pumice/learn";
+import type { Calls } from "./methods.js";
+
+const samples = [
+  [1, 2],
+  [3, 5],
+  [4, 4],
+  [6, 1],
+];
+
+export const manifoldCalls: Calls = {
+  trustworthiness: () => learn.trustworthiness(samples, samples, { nNeighbors: 1 }),
+  tsne: async () => (await learn.tsne({ perplexity: 2, maxIter: 50 }).fit(samples)).learned.embedding,
+};
