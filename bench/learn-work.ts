@@ -3,8 +3,8 @@
  * bench/tensor-work.ts. The rows are in bench/rows/learn.ts, the peers' side in bench/peers/learn.py.
  */
 import { eye, jit, ones, type Tensor, tensor } from "../src/index.js";
-import { gaussianMixture, kMeans } from "../src/learn/index.js";
-import { plainMeans } from "./data-work.js";
+import { gaussianMixture, kMeans, nearestNeighbors } from "../src/learn/index.js";
+import { nearest, plainMeans } from "./data-work.js";
 import { uniform, type Work } from "./tensor-work.js";
 
 /** The shape of samples, and how many clusters or parts are fitted in how many rounds. */
@@ -63,6 +63,26 @@ export function mixture(device: string, { samples, features, clusters, rounds }:
       if (!(Number(after) > Number(before))) throw new Error(`mixture: the likelihood went from ${before} to ${after}`);
     },
   };
+}
+
+/** How many samples of how many features are searched for the neighbours of how many queries. */
+export interface SearchSize {
+  readonly samples: number;
+  readonly queries: number;
+  readonly features: number;
+  readonly nNeighbors: number;
+}
+
+/** Squared distances to the nearest samples, and which they are: the expression of bench/data-work.ts by `nearestNeighbors`. */
+export function neighbors(device: string, { samples, queries, features, nNeighbors }: SearchSize): Work {
+  const plain = nearest(device, queries, samples, features, nNeighbors);
+  const [q, x] = plain.inputs as [Tensor, Tensor];
+  const estimator = nearestNeighbors({ nNeighbors, metric: "sqeuclidean", algorithm: "brute" });
+  const search = jit((q: Tensor, x: Tensor) => {
+    const { distances, indices } = estimator.fitTensors(x).kNeighbors(q);
+    return [distances, indices];
+  });
+  return { ...plain, compute: () => search(q, x) };
 }
 
 /** Samples and rounds that plain loops can follow. */

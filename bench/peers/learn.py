@@ -3,7 +3,17 @@
 import warnings
 from functools import partial
 
-from data import CLUSTERS, ROUNDS, clustered, jax_k_means, torch_k_means
+from data import (
+    CLUSTERS,
+    NEAREST,
+    ROUNDS,
+    clustered,
+    jax_k_means,
+    jax_neighbours,
+    points,
+    torch_k_means,
+    torch_neighbours,
+)
 from linalg import Numpy
 from tensors import Jax, Torch, enter, length
 from timing import the
@@ -68,13 +78,27 @@ def mixture(library):
     return compute
 
 
+def neighbors(library):
+    from sklearn.neighbors import NearestNeighbors
+
+    def compute(queries, points):
+        fitted = NearestNeighbors(n_neighbors=NEAREST, metric="sqeuclidean", algorithm="brute").fit(points)
+        return fitted.kneighbors(queries)
+
+    return compute
+
+
 def samples(count, features):
     return lambda library: [library.uniform((length(count), features), 0)]
 
 
-SKLEARN = {"k-means": (k_means, samples(100_000, 32)), "gaussian-mixture": (mixture, samples(100_000, 16))}
-TORCH = {"k-means": (inertia_of(torch_k_means), clustered)}
-JAX = {"k-means": (inertia_of(jax_k_means), clustered)}
+SKLEARN = {
+    "k-means": (k_means, samples(100_000, 32)),
+    "gaussian-mixture": (mixture, samples(100_000, 16)),
+    "neighbors": (neighbors, points),
+}
+TORCH = {"k-means": (inertia_of(torch_k_means), clustered), "neighbors": (torch_neighbours, points)}
+JAX = {"k-means": (inertia_of(jax_k_means), clustered), "neighbors": (jax_neighbours, points)}
 
 
 def work(compute, inputs, library):

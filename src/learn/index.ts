@@ -21,5 +21,6 @@ export * as optimize from "./optimize/index.js";
 export * as plots from "./plots/index.js";
 export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
+export * as stats from "./stats/index.js";
 export * from "./tables/index.js";
 export * from "./trees/index.js";

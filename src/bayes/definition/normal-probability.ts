@@ -2,8 +2,9 @@
  * log Φ, the probability that a standard normal number is below z or between bounds, without underflow; truncation and
  * censoring use it.
  */
+
+import { gaussLegendre } from "../../core/quadrature.js";
 import { type Tensor, where } from "../../tensor/index.js";
-import { gaussLegendre } from "./quadrature.js";
 
 export const LOG_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
 

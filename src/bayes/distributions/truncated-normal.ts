@@ -2,6 +2,7 @@
 
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import { gaussLegendre } from "../../core/quadrature.js";
 import { randomWords } from "../../random/bits.js";
 import { truncatedFrom } from "../../random/normal.js";
 import { scalarLike, type Tensor, tensor, where } from "../../tensor/index.js";
@@ -13,7 +14,6 @@ import type { DrawRequest } from "../definition/completed.js";
 import { bind, type Definition } from "../definition/definition.js";
 import { standardize } from "../definition/location-scale.js";
 import { LOG_SQRT_2PI, logNormalCdf, normalMass } from "../definition/normal-probability.js";
-import { gaussLegendre } from "../definition/quadrature.js";
 import { negated } from "../numerics/terms.js";
 import { RandomVariable } from "../variables/variable.js";
 

@@ -49,7 +49,7 @@ export function checkSquareShape(operation: string, what: string, { shape }: Ten
 }
 
 /** Throws unless samples are distances from each to each. */
-async function checkPrecomputed(operation: string, x: Tensor): Promise<void> {
+export async function checkPrecomputed(operation: string, x: Tensor): Promise<void> {
   checkSquareShape(operation, "distances", x);
   const least = Number(await x.min().item());
   if (least < 0)

@@ -29,11 +29,10 @@ export const optionsAfter = (options: FitOptions, model: FittedTransformer, x: T
   featureCategories: model.featureCategories?.() ?? null,
 });
 
-/** Options of a step that changes samples: weights only where they have a meaning. */
+/** Options of a step that changes samples: no groups, and weights only where they have a meaning. */
 export function transformerOptions({ takesWeights }: AnyEstimator, options: FitOptions): FitOptions {
-  if (takesWeights !== false || options.weights === undefined) return options;
-  const { weights: _, ...rest } = options;
-  return rest;
+  const { groups: _, weights, ...rest } = options;
+  return takesWeights === false || weights === undefined ? rest : { ...rest, weights };
 }
 
 /** A fitted step, if it changes samples. `where` is named in the error: "pipeline: step 0, ridge,". */

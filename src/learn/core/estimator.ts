@@ -39,6 +39,8 @@ export interface FitOptions extends Placing {
   readonly featureNames?: readonly string[];
   /** What whole numbers in a column mean, where samples are a matrix: a list of texts for each column of categories, else null. */
   readonly featureCategories?: readonly (readonly string[] | null)[] | null;
+  /** The query of each sample, for kinds that rank the samples of a query among themselves. */
+  readonly groups?: ArrayLike<Label>;
   readonly signal?: AbortSignal;
 }
 
@@ -49,6 +51,7 @@ const FIT: OptionKinds<FitOptions> = {
   classes: "any",
   featureNames: "any",
   featureCategories: "any",
+  groups: "any",
   signal: "signal",
 };
 
@@ -58,6 +61,8 @@ export interface Data {
   /** Targets; null where the kind takes none. */
   readonly y: Tensor | null;
   readonly weights: Tensor | null;
+  /** The query of each sample, where the fit was told. */
+  readonly groups: ArrayLike<Label> | null;
   readonly facts: Facts;
   readonly signal: AbortSignal | undefined;
 }
@@ -110,6 +115,8 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   readonly samples?: SampleReader<O>;
   /** False where weights of samples have no meaning; they are refused then. */
   readonly takesWeights?: boolean;
+  /** Samples belong to queries; groups are refused elsewhere. */
+  readonly takesGroups?: boolean;
   /** Options that may be tensors of one number, so that fits that differ in them alone are one `vmap`. None unless told. */
   readonly settings?: readonly (keyof O & string)[];
   readonly targets: TargetReader<Y>;
@@ -222,7 +229,8 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   if (y) await definition.checkTargets?.(operation, y, options);
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
-  const learning = definition.learn({ x, y, weights, facts, signal: given.signal }, options);
+  const groups = groupsOf(operation, definition, given);
+  const learning = definition.learn({ x, y, weights, groups, facts, signal: given.signal }, options);
   const learned = isWork(learning) ? yield* learning : await learning;
   await definition.checkLearned?.(operation, learned);
   return model(learned, options, facts);
@@ -244,7 +252,11 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
   const { y, classes } = definition.targets.trace(operation, targets, x, given);
   const facts: Facts = { features, classes };
   const learned = definition.learn(
-    { x, y, weights: weightsOf(operation, definition, given, x), facts, signal: given.signal },
+    {
+      ...{ x, y, facts, signal: given.signal },
+      weights: weightsOf(operation, definition, given, x),
+      groups: groupsOf(operation, definition, given),
+    },
     options,
   );
   if (isLater(learned)) {
@@ -273,6 +285,15 @@ function weightsOf(
     throw new ArgumentError(`${operation}: weights are a list, one for each sample, not ${shown(weights)}.`);
   checkRows(operation, "weights", given, x);
   return given.cast(x.dtype) as Tensor;
+}
+
+function groupsOf(
+  operation: string,
+  { kind, takesGroups = false }: { readonly kind: string; readonly takesGroups?: boolean },
+  { groups }: FitOptions,
+): ArrayLike<Label> | null {
+  if (groups === undefined || takesGroups) return groups ?? null;
+  throw new ArgumentError(`${operation}: ${kind} takes no groups; rankings do.`);
 }
 
 async function checkWeights(operation: string, weights: Tensor): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * How well two groupings of the same samples agree, whatever their groups are called. All is made of the contingency matrix. Sums of
- * pairs go in f64 where the device has it: they are squares of counts.
+ * pairs are squares of counts, in the dtype of the result: f32 counts them one by one up to 4096 samples, and f64 up to 9 · 10⁷.
  */
 import { checkChoice, checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";

@@ -13,7 +13,7 @@ export function rawPrediction({ baseline, trees, categories }: BoostingLearned, 
 }
 
 /** Categories that the fit did not know are missing values. */
-function withoutUnknown(x: Tensor, categories: Tensor): Tensor {
+export function withoutUnknown(x: Tensor, categories: Tensor): Tensor {
   const features = categories.shape[0] as number;
   const { device } = x;
   const code = where(x.isNaN(), 0, x).maximum(0).minimum(255).cast("i32");

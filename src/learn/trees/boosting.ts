@@ -39,6 +39,8 @@ interface BoostingData {
   readonly features: Features;
   /** Labels, so that held back samples have them in equal shares. */
   readonly labels: Tensor | null;
+  /** The query of each sample, which are held back as a whole. */
+  readonly groups?: Int32Array;
 }
 
 /** Learns trees. `lossOf` makes the loss of some of the samples: a ranking needs to know which. */
@@ -195,12 +197,28 @@ function hasStalled(losses: readonly number[], rounds: number, tol: number): boo
 
 /** Samples to train with and samples that are held back, by position; each class in its share. */
 async function heldBack(
-  { x, labels }: BoostingData,
+  { x, labels, groups: queries }: BoostingData,
   share: number,
   seed: number,
 ): Promise<{ readonly train: Tensor; readonly test: Tensor }> {
   const samples = x.shape[0] as number;
   const codes = labels ? ((await labels.data()) as ArrayLike<number>) : null;
+  const isTest = new Uint8Array(samples);
+  const positions = (wanted: number): Tensor =>
+    tensor(
+      Int32Array.from({ length: samples }, (_, row) => row).filter((row) => isTest[row] === wanted),
+      { device: x.device },
+    ) as Tensor;
+  if (queries) {
+    const count = queries.reduce((most, query) => Math.max(most, query), 0) + 1;
+    const isHeld = new Uint8Array(count);
+    for (const query of permutation(count, [0, seed >>> 0], 7).slice(0, Math.ceil(share * count - 1e-9)))
+      isHeld[query] = 1;
+    queries.forEach((query, row) => {
+      isTest[row] = isHeld[query] as number;
+    });
+    return { train: positions(0), test: positions(1) };
+  }
   const groups = new Map<number, number[]>();
   for (const row of permutation(samples, [0, seed >>> 0], 7)) {
     const group = codes ? (codes[row] as number) : 0;
@@ -208,15 +226,9 @@ async function heldBack(
     if (list) list.push(row);
     else groups.set(group, [row]);
   }
-  const isTest = new Uint8Array(samples);
   for (const rows of groups.values()) {
     for (const row of rows.slice(0, Math.ceil(share * rows.length - 1e-9))) isTest[row] = 1;
   }
-  const positions = (wanted: number): Tensor =>
-    tensor(
-      Int32Array.from({ length: samples }, (_, row) => row).filter((row) => isTest[row] === wanted),
-      { device: x.device },
-    ) as Tensor;
   return { train: positions(0), test: positions(1) };
 }
 

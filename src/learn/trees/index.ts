@@ -25,4 +25,6 @@ export {
   histGradientBoostingRegressor,
 } from "./hist-gradient-boosting.js";
 export { type IsolationForestLearned, type IsolationForestOptions, isolationForest } from "./isolation-forest.js";
+export { type HistGradientBoostingRankerOptions, histGradientBoostingRanker } from "./ranker.js";
+export type { ShapValues } from "./shap.js";
 export type { OfTrees, TreeMethods } from "./tree-methods.js";

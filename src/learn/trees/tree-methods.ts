@@ -1,4 +1,4 @@
-/** Methods that all models of trees have: leaves, importances of features, trees as text. */
+/** Methods that all models of trees have: leaves, importances of features, trees as text, SHAP values. */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { type Tensor, zeros } from "../../tensor/index.js";
@@ -6,10 +6,15 @@ import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { samplesFor } from "../core/sorts.js";
 import { leavesOf, type TreeTensors } from "./grown-tree.js";
+import { type ShapValues, shapValuesOf } from "./shap.js";
 
 /** What models of trees learn, besides what is their own. */
 export interface OfTrees {
   readonly trees: TreeTensors;
+  /** What boosting adds trees to; other trees are averaged. */
+  readonly baseline?: Tensor;
+  /** Categories that boosting knows. */
+  readonly categories?: Tensor | null;
 }
 
 /** Methods of models of trees. */
@@ -20,6 +25,8 @@ export interface TreeMethods<L, O> {
   featureImportances(model: Fitted<L, O>): Tensor;
   /** A tree as indented text, the first unless told. */
   toText(model: Fitted<L, O>, tree?: number): Promise<string>;
+  /** What each feature adds to each (raw) prediction: SHAP values, exact, by the samples of the fit. Reads the trees. */
+  shapValues(model: Fitted<L, O>, samples: Samples): Promise<ShapValues>;
   readonly [name: string]: (model: Fitted<L, O>, ...rest: never[]) => unknown;
 }
 
@@ -30,6 +37,8 @@ export function treeMethods<L extends OfTrees, O extends object>(): TreeMethods<
       leavesOf(model.learned.trees, samplesFor(model as Fitted<unknown, object>, "apply", samples)),
     featureImportances: (model: Fitted<L, O>): Tensor => importancesOf(model.learned.trees, model.features.count),
     toText: (model: Fitted<L, O>, tree = 0): Promise<string> => textOf(model as Fitted<OfTrees, object>, tree),
+    shapValues: async (model: Fitted<L, O>, samples: Samples): Promise<ShapValues> =>
+      shapValuesOf(model.learned, samplesFor(model as Fitted<unknown, object>, "shapValues", samples)),
   };
 }
 

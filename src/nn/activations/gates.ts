@@ -4,9 +4,11 @@
  * values keep their digits: 1 + erf(x) would be 0 from x = -4 on.
  */
 import { checkChoice, checkOptions } from "../../core/arguments.js";
+import { isNarrowFloat } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis } from "../../core/shape.js";
-import type { Tensor } from "../../tensor/index.js";
+import { type Tensor, where } from "../../tensor/index.js";
+import { customGradient } from "../../transforms/custom.js";
 import { hardSigmoid } from "./curves.js";
 import { floatInput, ofFloats, roundedOnce } from "./input.js";
 import { relu } from "./rectifiers.js";
@@ -27,10 +29,42 @@ export interface GluOptions {
 export function gelu(x: Tensor, options: GeluOptions = {}): Tensor {
   checkOptions("gelu", options, { approximate: "text" });
   checkChoice("gelu", "the option approximate", options.approximate, ["none", "tanh"]);
-  return ofFloats("gelu", x, options.approximate === "tanh" ? geluByTanh : geluByErfc);
+  const given = floatInput("gelu", x);
+  const exactly = isNarrowFloat(given.dtype) ? geluOfSixDigits : geluByErfc;
+  return roundedOnce(given, options.approximate === "tanh" ? geluByTanh : exactly);
 }
 
 const geluByErfc = (x: Tensor): Tensor => x.mul(0.5).mul(x.mul(-Math.SQRT1_2).erfc());
+
+/** log(erfc(z)·exp(z²)/t) by powers of t = 1/(1 + z/2) from z = 0 on, to 7e-7: a minimax fit. */
+const [C7, C6, ...LOWER] = [
+  -0.187773973232897, 0.75192435390856, -1.00250141376862, 0.352145345220172, -0.0414672774799809, 0.394709083400257,
+  0.998427038674444, -1.26546384911051,
+] as const;
+
+/** Φ(x) of f32, to six digits at either end: a quarter of the work of `erfc`, and enough for f16 and bf16. */
+function normalBelow(x: Tensor): Tensor {
+  const t = x
+    .abs()
+    .mul(Math.SQRT1_2 / 2)
+    .add(1)
+    .reciprocal();
+  const logarithm = LOWER.reduce((sum, c) => sum.mul(t).add(c), t.mul(C7).add(C6));
+  const tail = logarithm.sub(x.square().mul(0.5)).exp().mul(t).mul(0.5);
+  return where(x.greater(0), tail.neg().add(1), tail) as Tensor;
+}
+
+/** The slope comes from x again, so that nothing is kept for it but x. */
+const geluOfSixDigits = customGradient((x: Tensor): Tensor => x.mul(normalBelow(x)), {
+  vjp: (cotangent: Tensor, _: Tensor, x: Tensor) => {
+    const density = x
+      .square()
+      .mul(-0.5)
+      .exp()
+      .mul(1 / Math.sqrt(2 * Math.PI));
+    return [cotangent.mul(normalBelow(x).add(x.mul(density)))];
+  },
+});
 
 /** ½(1 + tanh u) is sigmoid(2u), which keeps its digits where tanh comes to -1. */
 function geluByTanh(x: Tensor): Tensor {

@@ -10,6 +10,7 @@ const samples = [
 ];
 
 export const manifoldCalls: Calls = {
+  mds: async () => (await learn.mds({ nInit: 1 }).fit(samples)).learned.stress,
   trustworthiness: () => learn.trustworthiness(samples, samples, { nNeighbors: 1 }),
   tsne: async () => (await learn.tsne({ perplexity: 2, maxIter: 50 }).fit(samples)).learned.embedding,
 };

@@ -27,10 +27,14 @@ export const treeCalls: Calls = {
     (await learn.histGradientBoostingClassifier(small).fit(samples, labels, given)).predictProbability(samples),
   histGradientBoostingRegressor: async () =>
     (await learn.histGradientBoostingRegressor(small).fit(samples, numbers, given)).featureImportances(),
+  histGradientBoostingRanker: async () =>
+    (await learn.histGradientBoostingRanker(small).fit(samples, numbers, { ...given, groups: [1, 1, 2, 2] })).predict(
+      samples,
+    ),
   isolationForest: async () =>
     (await learn.isolationForest(forest).fit(samples, undefined, given)).scoreSamples(samples),
   randomForestClassifier: async () =>
     (await learn.randomForestClassifier(forest).fit(samples, labels, given)).predictProbability(samples),
   randomForestRegressor: async () =>
-    (await learn.randomForestRegressor(forest).fit(samples, numbers, given)).featureImportances(),
+    (await learn.randomForestRegressor(forest).fit(samples, numbers, given)).shapValues(samples),
 };

@@ -13,6 +13,7 @@ import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
 import { plotsCalls } from "./learn-plots.js";
 import { preprocessingCalls } from "./learn-preprocessing.js";
+import { statsCalls } from "./learn-stats.js";
 import { learnTableCalls } from "./learn-tables.js";
 import { treeCalls } from "./learn-trees.js";
 import type { Calls } from "./methods.js";
@@ -36,6 +37,7 @@ export const learnCalls: Calls = {
   ...bayesClassifierCalls,
   ...decompositionCalls,
   ...discriminantCalls,
+  ...statsCalls,
   ...treeCalls,
   ...kernelCalls,
   ...learnIntegrateCalls,

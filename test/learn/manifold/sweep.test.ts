@@ -1,5 +1,8 @@
 /** The checks that every estimator must pass, on those of this family. */
-import { tsne } from "../../../src/learn/index.js";
+import { mds, tsne } from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
-sweepEstimators([{ make: () => tsne({ perplexity: 1.5, maxIter: 100 }), targets: "none", method: "embedding" }]);
+sweepEstimators([
+  { make: () => mds({ nInit: 2 }), targets: "none", method: "embedding" },
+  { make: () => tsne({ perplexity: 1.5, maxIter: 100 }), targets: "none", method: "embedding" },
+]);

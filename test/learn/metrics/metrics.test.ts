@@ -104,6 +104,13 @@ test("missing features are left out of distances", () => {
   assert.ok(Number.isNaN(d[1]!));
 });
 
+test("dice and sokalsneath of two rows without flags are NaN, as in SciPy", () => {
+  for (const metric of ["dice", "sokalsneath"] as const) {
+    const found = numbersOf(metrics.pairwiseDistances([[0, 0, 0], [0, 1, 0]], [[0, 0, 0]], { metric, dtype: "f64" })); // biome-ignore format: matrices
+    assert.deepEqual(found, [Number.NaN, 1], metric);
+  }
+});
+
 test("misuse is refused by name", () => {
   assert.throws(() => metrics.f1([0, 1, 2], [0, 1, 1]), /3 classes.*name an average/);
   assert.throws(() => metrics.f1([0, 1], [0, 1], { posLabel: 5 }), /posLabel is 5/);

@@ -5,6 +5,7 @@ import {
   extraTreesClassifier,
   extraTreesRegressor,
   histGradientBoostingClassifier,
+  histGradientBoostingRanker,
   histGradientBoostingRegressor,
   isolationForest,
   randomForestClassifier,
@@ -26,5 +27,6 @@ sweepEstimators([
   { make: () => randomForestClassifier(forest), targets: "labels", method: "predictProbability" },
   { make: () => randomForestRegressor(forest), targets: "numbers", method: "predict" },
   { make: () => histGradientBoostingRegressor(boosting), targets: "numbers", ...both },
+  { make: () => histGradientBoostingRanker(boosting), targets: "amounts", ...both },
   { make: () => histGradientBoostingClassifier(boosting), targets: "labels", ...both },
 ]);

@@ -1,0 +1,205 @@
+/**
+ * Multidimensional scaling: places whose distances are those of the samples, as nearly as so few dimensions allow. SMACOF (de Leeuw 1977)
+ * lowers the stress in rounds, each of which moves all places to where a bound of the stress is least. Classical scaling (Torgerson 1952)
+ * is one decomposition. Functions of tensors, so that fits trace.
+ */
+import { checkChoice, checkWhole } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
+import { eigh } from "../../linalg/eigh.js";
+import { full, stack, type Tensor, where } from "../../tensor/index.js";
+import { scan, whileLoop } from "../../transforms/control.js";
+import { map } from "../../transforms/tree.js";
+import {
+  checkDistances,
+  checkPrecomputed,
+  checkSquareShape,
+  DISTANCE_KINDS,
+  type DistanceOptions,
+} from "../cluster/distances.js";
+import { estimator } from "../core/estimator.js";
+import { checkAmount } from "../core/settings.js";
+import { noTargets } from "../core/sorts.js";
+import { type Metric, normOf, spaceOf } from "../neighbors/metric.js";
+import { checkInit, drawnPlaces, givenPlaces, type Places } from "./first-places.js";
+
+/** Options of `mds`. */
+export interface MdsOptions extends DistanceOptions {
+  /** The columns of the embedding: 2 unless told. */
+  readonly nComponents?: number;
+  /** "smacof" unless told: rounds that lower the stress. "classical": by eigenvectors, at once. */
+  readonly method?: "smacof" | "classical";
+  /** First places: drawn ("random", unless told), by classical scaling, or these, [samples, nComponents]. */
+  readonly init?: "random" | "classical" | Places;
+  /** Drawn starts of which the best is kept: 4 unless told. */
+  readonly nInit?: number;
+  /** Rounds at most: 300 unless told. */
+  readonly maxIter?: number;
+  /** Rounds end when the stress, over the sum of the places' lengths, falls by less than this: 1e-3 unless told. */
+  readonly tol?: number;
+  /** Decides the random numbers: 0 unless told. */
+  readonly seed?: number;
+}
+
+/** What `mds` learns. */
+export interface MdsLearned {
+  /** The place of each sample, [samples, nComponents]. */
+  readonly embedding: Tensor;
+  /** Σ of the squared differences of distances over all pairs. */
+  readonly stress: Tensor;
+  /** Rounds that were run, i32; 0 for classical scaling. */
+  readonly iterations: Tensor;
+  readonly [name: string]: Tensor;
+}
+
+/** Distances of all pairs, [samples, samples]. */
+function distancesOf(operation: string, x: Tensor, { metric, p }: DistanceOptions): Tensor {
+  if (metric === "precomputed") {
+    checkSquareShape(operation, "distances", x);
+    return x;
+  }
+  const space = spaceOf({ metric: metric as Metric | undefined, p });
+  const samples = space.embed(x);
+  return space.distances(normOf(samples.expandDims(1).sub(samples) as Tensor, space));
+}
+
+/** Differences of places in each column, [samples, samples], and their lengths. */
+function differencesOf(places: Tensor): { readonly columns: readonly Tensor[]; readonly lengths: Tensor } {
+  const columns = Array.from({ length: places.shape[1] as number }, (_, i) => {
+    const column = places.at(":", i);
+    return column.expandDims(1).sub(column) as Tensor;
+  });
+  const squares = columns.map((column) => column.square() as Tensor).reduce((sum, each) => sum.add(each) as Tensor);
+  return { columns, lengths: squares.sqrt() as Tensor };
+}
+
+const stressOf = (distances: Tensor, places: Tensor): Tensor =>
+  differencesOf(places).lengths.sub(distances).square().sum().div(2) as Tensor;
+
+/** Where the bound of the stress that touches it at these places is least (Guttman's transform). */
+function movedPlaces(distances: Tensor, places: Tensor): Tensor {
+  const { columns, lengths } = differencesOf(places);
+  const ratio = distances.div(where(lengths.equal(0), 1, lengths));
+  const count = places.shape[0] as number;
+  return stack(
+    columns.map((column) => column.mul(ratio).sum({ axis: 1 }).div(count) as Tensor),
+    { axis: 1 },
+  ) as Tensor;
+}
+
+/** Rounds from first places. */
+function smacof(distances: Tensor, first: Tensor, maxIter: number, tol: number): MdsLearned {
+  const { device, dtype } = distances;
+  const end = whileLoop(
+    ({ goesOn, count }) => goesOn.logicalAnd(count.less(maxIter)) as Tensor,
+    ({ places, before, count }) => {
+      const stress = stressOf(distances, places);
+      const next = movedPlaces(distances, places);
+      const size = next.square().sum({ axis: 1 }).sqrt().sum() as Tensor;
+      const now = stress.div(where(size.equal(0), 1, size)) as Tensor;
+      return {
+        places: next,
+        before: now,
+        count: count.add(1) as Tensor,
+        goesOn: before.sub(now).greaterEqual(tol) as Tensor,
+      };
+    },
+    {
+      places: first,
+      before: full([], Number.POSITIVE_INFINITY, { device, dtype }) as Tensor,
+      count: full([], 0, { device, dtype: "i32" }) as Tensor,
+      goesOn: full([], true, { device, dtype: "bool" }) as Tensor,
+    },
+  );
+  return { embedding: end.places, stress: stressOf(distances, end.places), iterations: end.count };
+}
+
+/** Places by the eigenvectors of the products that distances from the middle imply. */
+function classicalPlaces(distances: Tensor, nComponents: number): Tensor {
+  const squares = distances.square() as Tensor;
+  const rows = squares.mean({ axis: 1, keepDims: true });
+  const columns = squares.mean({ axis: 0, keepDims: true });
+  const products = squares.sub(rows).sub(columns).add(squares.mean()).mul(-0.5) as Tensor;
+  const { eigenvalues, eigenvectors } = eigh(products);
+  const vectors = eigenvectors.flip(1).at(":", `:${nComponents}`) as Tensor;
+  const lengths = eigenvalues.flip(0).at(`:${nComponents}`).maximum(0).sqrt();
+  // Eigenvectors have no sign; the largest number of each is made positive.
+  const largest = vectors.takeAlongAxis(vectors.abs().argmax({ axis: 0, keepDims: true }), { axis: 0 });
+  return vectors.mul(where(largest.less(0), -1, 1)).mul(lengths) as Tensor;
+}
+
+/** The best of several starts, one after the other. */
+function bestOf(starts: readonly Tensor[], run: (first: Tensor) => MdsLearned): MdsLearned {
+  const [first, ...rest] = starts as [Tensor, ...Tensor[]];
+  if (rest.length === 0) return run(first);
+  const round = (best: MdsLearned, start: Tensor): readonly [MdsLearned, null] => {
+    const found = run(start);
+    const isBetter = found.stress.less(best.stress);
+    return [map((a: Tensor, b: Tensor) => where(isBetter, a, b) as Tensor, found, best) as MdsLearned, null];
+  };
+  return scan(round, run(first), stack(rest) as Tensor)[0];
+}
+
+/** First places of each start. They are as far apart as the samples. */
+function startsOf(operation: string, x: Tensor, distances: Tensor, options: MdsOptions): Tensor[] {
+  const { nComponents = 2, init = "random", nInit = 4, seed = 0 } = options;
+  if (typeof init === "object") return [givenPlaces(operation, init, x, nComponents)];
+  if (init === "classical") return [classicalPlaces(distances, nComponents)];
+  const scale = distances.mean();
+  const drawn = drawnPlaces(seed, x, nComponents * nInit).mul(scale);
+  return Array.from(
+    { length: nInit },
+    (_, i) => drawn.at(":", `${i * nComponents}:${(i + 1) * nComponents}`) as Tensor,
+  );
+}
+
+/** Places whose distances are those of the samples, as nearly as can be. */
+export const mds = estimator({
+  kind: "mds",
+  options: {
+    nComponents: "number",
+    method: "text",
+    init: "any",
+    nInit: "number",
+    maxIter: "number",
+    tol: "number",
+    seed: "number",
+    ...DISTANCE_KINDS,
+  },
+  takesWeights: false,
+  targets: noTargets,
+  check(options: MdsOptions) {
+    const { nComponents = 2, nInit = 1, maxIter = 1, method, tol = 0 } = options;
+    checkDistances("mds", options);
+    checkChoice("mds", "method", method, ["smacof", "classical"]);
+    checkWhole("mds", "nComponents", nComponents, 1);
+    checkWhole("mds", "nInit", nInit, 1);
+    checkWhole("mds", "maxIter", maxIter, 1);
+    checkAmount("mds", "tol", tol);
+    checkInit("mds", options.init ?? "random", ["random", "classical"]);
+  },
+  async checkSamples(operation, x, _, { metric }) {
+    if (metric === "precomputed") await checkPrecomputed(operation, x);
+  },
+  learn({ x }, options): MdsLearned {
+    const operation = "mds.fit";
+    const { nComponents = 2, method, maxIter = 300, tol = 1e-3 } = options;
+    const count = x.shape[0] as number;
+    const isClassical = method === "classical" || options.init === "classical";
+    if (isClassical && nComponents > count) {
+      throw new ArgumentError(
+        `${operation}: nComponents is ${nComponents}; classical scaling of ${count} samples gives ${count} at most.`,
+      );
+    }
+    const distances = distancesOf(operation, x, options);
+    if (method !== "classical") {
+      return bestOf(startsOf(operation, x, distances, options), (first) => smacof(distances, first, maxIter, tol));
+    }
+    const embedding = classicalPlaces(distances, nComponents);
+    return {
+      embedding,
+      stress: stressOf(distances, embedding),
+      iterations: full([], 0, { device: x.device, dtype: "i32" }) as Tensor,
+    };
+  },
+  methods: {},
+});
