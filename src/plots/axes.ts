@@ -34,7 +34,7 @@ export interface PlotOptions {
   readonly draw: (x: Scale, y: Scale, area: PlotArea) => string;
 }
 
-export interface PlotArea {
+interface PlotArea {
   readonly left: number;
   readonly right: number;
   readonly top: number;

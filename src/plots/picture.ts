@@ -8,7 +8,7 @@ import { MARK_STYLE, PICTURE_STYLE } from "./style.js";
 import { svg } from "./svg.js";
 
 /** The parts of a picture: a description for readers who cannot see it, its size in pixels, and the marks. */
-export interface PictureParts {
+interface PictureParts {
   readonly title: string;
   readonly width: number;
   readonly height: number;

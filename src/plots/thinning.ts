@@ -6,9 +6,9 @@
 type Point = readonly [x: number, y: number];
 
 /** Marks in one picture, over all its groups. */
-export const MOST_MARKS = 3000;
+const MOST_MARKS = 3000;
 /** Points of one curve. */
-export const MOST_CURVE_POINTS = 1000;
+const MOST_CURVE_POINTS = 1000;
 
 /** At most so many items of a list, evenly spread. */
 export function spread<T>(items: ArrayLike<T>, most: number): T[] {

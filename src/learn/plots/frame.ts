@@ -9,7 +9,7 @@ export interface PictureOptions {
   readonly title?: string;
 }
 
-export const PICTURE: OptionKinds<PictureOptions> = { title: "text" };
+const PICTURE: OptionKinds<PictureOptions> = { title: "text" };
 
 /** Checks the options of a picture. */
 export function checkPicture<O extends PictureOptions>(

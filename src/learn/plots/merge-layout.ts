@@ -11,7 +11,7 @@ interface DrawnLeaf {
 }
 
 /** A merge: two uprights and what joins them. Places are counted in leaves. */
-export interface DrawnMerge {
+interface DrawnMerge {
   readonly node: number;
   readonly left: number;
   readonly right: number;
