@@ -5,6 +5,8 @@ export * from "./core/index.js";
 export * from "./covariance/index.js";
 export * from "./decomposition/index.js";
 export * from "./discriminant/index.js";
+export * from "./ensemble/index.js";
+export * from "./feature-selection/index.js";
 export * from "./files/index.js";
 export * from "./impute/index.js";
 export * from "./inspection/index.js";

@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { jit, random, type Tensor, tensor } from "../../src/index.js";
-import { type AnyEstimator, load, save, table } from "../../src/learn/index.js";
+import { jit, random, Tensor, tensor } from "../../src/index.js";
+import { type AnyEstimator, load, save, Table, table } from "../../src/learn/index.js";
 import { temporaryFolders } from "./temporary-folder.js";
 import { numbersOf } from "./tensors.js";
 
@@ -16,8 +16,8 @@ import { numbersOf } from "./tensors.js";
  */
 export interface SweptEstimator {
   readonly make: () => AnyEstimator;
-  /** "amounts" are numbers above zero. */
-  readonly targets: "numbers" | "amounts" | "labels" | "none";
+  /** "amounts" are numbers above zero; "pairs" two whole numbers for each sample. */
+  readonly targets: "numbers" | "amounts" | "labels" | "pairs" | "none";
   readonly method: string;
   /** NaN is a missing value, which the estimator handles. */
   readonly allowsMissing?: boolean;
@@ -25,6 +25,8 @@ export interface SweptEstimator {
   readonly takesCategories?: boolean;
   /** Samples that the kind takes: whole numbers from zero on, texts, or any numbers unless told. */
   readonly samples?: "counts" | "texts";
+  /** How often the handwritten samples of the checks stand one after the other, for kinds that split them; once unless told. */
+  readonly repeats?: number;
   /** The only number of features that the kind takes; any unless told. */
   readonly features?: 1;
 }
@@ -40,11 +42,49 @@ const targetsOf = (targets: string, count: number) =>
   targets === "none"
     ? undefined
     : Array.from({ length: count }, (_, i) =>
-        targets === "labels" ? i % 2 : targets === "amounts" ? 1.5 + Math.sin(i) : Math.sin(i),
+        targets === "pairs"
+          ? [i % 2, (i + 1) % 2]
+          : targets === "labels"
+            ? i % 2
+            : targets === "amounts"
+              ? 1.5 + Math.sin(i)
+              : Math.sin(i),
       );
 
+/** Few samples and their targets, several times one after the other. Targets that do not fit stay. */
+function repeated(x: unknown, y: unknown, repeats: number): [number[][], unknown] {
+  const isRows = x instanceof Table || (x instanceof Tensor ? x.rank === 2 : Array.isArray(x));
+  const rows = !isRows
+    ? 0
+    : x instanceof Table
+      ? x.rows
+      : x instanceof Tensor
+        ? (x.shape[0] as number)
+        : (x as []).length;
+  if (repeats === 1 || rows === 0 || rows > 7 || (Array.isArray(y) && y.length !== rows)) return [x as number[][], y];
+  const times = <T>(list: readonly T[]): T[] => Array.from({ length: repeats }, () => list).flat();
+  const places = times(Array.from({ length: rows }, (_, i) => i));
+  const more =
+    x instanceof Table
+      ? x.take(places)
+      : x instanceof Tensor
+        ? x.take(tensor(places, { device, dtype: "i32" }), { axis: 0 })
+        : places.map((i) => (x as unknown[])[i]);
+  return [more as number[][], Array.isArray(y) ? times(y) : y];
+}
+
+/** The same estimator, whose fits to few samples see them several times. */
+function repeating(made: AnyEstimator, repeats: number): AnyEstimator {
+  const { fit } = made;
+  const more: AnyEstimator["fit"] = (x, y, options) =>
+    options?.weights ? fit(x, y, options) : fit(...repeated(x, y, repeats), options);
+  // The estimator itself is changed: files know it by its identity.
+  return Object.assign(made, { fit: more });
+}
+
 export function sweepEstimators(estimators: readonly SweptEstimator[]): void {
-  for (const each of estimators) {
+  for (const { repeats = 1, ...given } of estimators) {
+    const each = repeats === 1 ? given : { ...given, make: () => repeating(given.make(), repeats) };
     (each.samples === "texts" ? sweepOfTexts : each.features === 1 ? sweepOfOneFeature : sweep)(each);
   }
 }

@@ -73,6 +73,8 @@ export function columnTransformer(
     kind: "columnTransformer",
     predictsLabels: false,
     takesWeights: true,
+    // Those that cannot handle missing values say so themselves.
+    allowsMissing: true,
     options: { ...options },
     fit: (samples, targets, fit: FitOptions = {}) => new Run(() => fitting(parts, remainder, samples, targets, fit)),
     fitTensors(samples, targets, fit: FitOptions = {}) {

@@ -43,6 +43,8 @@ export function featureUnion(
     kind: "featureUnion",
     predictsLabels: false,
     takesWeights: true,
+    // Those that cannot handle missing values say so themselves.
+    allowsMissing: true,
     options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
     fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting(steps, samples, targets, options)),
     fitTensors(samples, targets, options: FitOptions = {}) {

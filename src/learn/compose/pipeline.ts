@@ -103,6 +103,7 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
     kind: "pipeline",
     predictsLabels: (steps.at(-1) as AnyEstimator).predictsLabels,
     takesWeights: (steps.at(-1) as AnyEstimator).takesWeights,
+    allowsMissing: (steps[0] as AnyEstimator).allowsMissing,
     settings: steps.flatMap(({ settings = [] }, place) => settings.map((name) => `${place}.${name}`)),
     options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
     fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting<S>(steps, samples, targets, options)),

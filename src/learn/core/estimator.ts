@@ -97,6 +97,12 @@ const isWork = <L>(learning: Learning<L>): learning is AsyncGenerator<FitProgres
 const isLater = <L>(learning: Learning<L>): learning is Promise<L> | AsyncGenerator<FitProgress, L> =>
   learning instanceof Promise || isWork(learning);
 
+/** Whether something holds of a kind, or of its estimators with these options. */
+export type Claim<O> = boolean | ((options: O) => boolean);
+
+const holds = <O>(claim: Claim<O> | undefined, options: O, otherwise: boolean): boolean =>
+  typeof claim === "function" ? claim(options) : (claim ?? otherwise);
+
 /** A kind of estimator. */
 interface Definition<Y, L, O extends object, M extends Readonly<Record<string, Method>>> {
   readonly kind: string;
@@ -110,11 +116,11 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   /** The same of what was learned: where an equation had no solution, say. */
   checkLearned?(operation: string, learned: L): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
-  readonly allowsMissing?: boolean;
+  readonly allowsMissing?: Claim<O>;
   /** How samples become a matrix; columns of numbers unless told. */
   readonly samples?: SampleReader<O>;
   /** False where weights of samples have no meaning; they are refused then. */
-  readonly takesWeights?: boolean;
+  readonly takesWeights?: Claim<O>;
   /** Samples belong to queries; groups are refused elsewhere. */
   readonly takesGroups?: boolean;
   /** Options that may be tensors of one number, so that fits that differ in them alone are one `vmap`. None unless told. */
@@ -133,6 +139,8 @@ export interface Estimator<Y, Mo, O extends object = object> {
   readonly predictsLabels: boolean;
   /** False where weights of samples have no meaning. */
   readonly takesWeights?: boolean;
+  /** Whether NaN marks missing values, which it handles. */
+  readonly allowsMissing?: boolean;
   /** Options that may be tensors of one number: searches fit candidates that differ in them alone at once. "1.alpha" in a pipeline. */
   readonly settings?: readonly string[];
   /**
@@ -167,7 +175,8 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
       kind,
       options,
       predictsLabels: definition.targets.areLabels,
-      takesWeights: definition.takesWeights ?? true,
+      takesWeights: holds(definition.takesWeights, options, true),
+      allowsMissing: holds(definition.allowsMissing, options, false),
       settings: definition.settings ?? [],
       fit: (samples, targets, given = {}) =>
         new Run(() => fitting(definition, model, options, samples, targets, given)),
@@ -218,8 +227,8 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const { matrix: x, features } = readSamples(operation, definition, samples, given, options);
   checkSomeSamples(operation, x);
   const { y, classes } = await definition.targets.read(operation, targets, x, given);
-  const weights = weightsOf(operation, definition, given, x);
-  const { allowsMissing } = definition;
+  const weights = weightsOf(operation, definition, given, x, options);
+  const allowsMissing = holds(definition.allowsMissing, options, false);
   await Promise.all([
     checkFinite(operation, "the sample", x, { features, allowsMissing }),
     y && classes === null ? checkFinite(operation, "target", y) : null,
@@ -254,7 +263,7 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
   const learned = definition.learn(
     {
       ...{ x, y, facts, signal: given.signal },
-      weights: weightsOf(operation, definition, given, x),
+      weights: weightsOf(operation, definition, given, x, options),
       groups: groupsOf(operation, definition, given),
     },
     options,
@@ -272,14 +281,16 @@ function checkSomeSamples(operation: string, { shape: [samples, features] }: Ten
   if (features === 0) throw new ShapeError(`${operation}: the samples have no features.`);
 }
 
-function weightsOf(
+function weightsOf<O>(
   operation: string,
-  { kind, takesWeights = true }: { readonly kind: string; readonly takesWeights?: boolean },
+  { kind, takesWeights }: { readonly kind: string; readonly takesWeights?: Claim<O> },
   { weights }: FitOptions,
   x: Tensor,
+  options: O,
 ): Tensor | null {
   if (weights === undefined) return null;
-  if (!takesWeights) throw new ArgumentError(`${operation}: ${kind} takes no weights: all samples count the same.`);
+  if (!holds(takesWeights, options, true))
+    throw new ArgumentError(`${operation}: ${kind} takes no weights: all samples count the same.`);
   const given = isTensor(weights) ? weights : (tensor(weights as number[], { device: x.device }) as Tensor);
   if (given.rank !== 1)
     throw new ArgumentError(`${operation}: weights are a list, one for each sample, not ${shown(weights)}.`);

@@ -7,7 +7,14 @@ import type { OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { isTensor, type Tensor, tensor, where, zeros } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
-import { type Data, type EstimatorMaker, estimator, type Learning, type TargetReader } from "./estimator.js";
+import {
+  type Claim,
+  type Data,
+  type EstimatorMaker,
+  estimator,
+  type Learning,
+  type TargetReader,
+} from "./estimator.js";
 import { numberedNames } from "./feature-names.js";
 import { type Fitted, FittedModel, type Method } from "./model.js";
 import { type Features, numberSamples, type Placing, type SampleReader, type Samples } from "./samples.js";
@@ -27,8 +34,8 @@ interface Common<L, O extends object, M> {
   checkTargets?(operation: string, y: Tensor, options: O): Promise<void>;
   checkLearned?(operation: string, learned: L): Promise<void>;
   /** NaN marks missing values, which the kind handles. */
-  readonly allowsMissing?: boolean;
-  readonly takesWeights?: boolean;
+  readonly allowsMissing?: Claim<O>;
+  readonly takesWeights?: Claim<O>;
   /** Options that may be tensors of one number, so that fits that differ in them alone are one `vmap`. */
   readonly settings?: readonly (keyof O & string)[];
   /** How samples become a matrix: columns of numbers unless told. `categorySamples` lets categories in, as codes. */
@@ -232,6 +239,8 @@ export function transformer<L, O extends object, M extends Methods = None>(
   definition: Common<L, O, M> & {
     learn(data: Data, options: O): Learning<L>;
     transform(learned: L, x: Tensor, options: O): Tensor;
+    /** How targets are read, for kinds that look at them; not at all unless told. */
+    readonly targets?: TargetReader<Ignored>;
     /** Names of the new columns; numbered under the name of the kind unless told. */
     featureNames?(learned: L, features: Features, options: O): readonly string[];
     /** What whole numbers in the new columns mean, as in `Features`; nothing unless told. */
@@ -257,7 +266,7 @@ export function transformer<L, O extends object, M extends Methods = None>(
       definition.featureCategories?.(learned, features, options) ?? null,
     ...definition.methods,
   };
-  return estimator({ ...definition, targets: noTargets, methods }) as never;
+  return estimator({ targets: noTargets, ...definition, methods }) as never;
 }
 
 /** The place of samples, for kinds that learn nothing: models go where they were fitted. */

@@ -115,13 +115,13 @@ export async function* evaluated(
   return rowsOf(candidates, measured, Object.keys(scorers));
 }
 
-/** The samples at these positions, with their weights. */
+/** The samples at these positions, with their weights and groups. */
 function partOf({ samples, targets, options }: Evaluation, positions: Int32Array) {
-  const { weights } = options;
+  const { weights, groups } = options;
   return {
     samples: samplesAt(samples, positions),
     targets: targetsAt(targets, positions),
-    options: weights === undefined ? options : { ...options, weights: targetsAt(weights, positions) },
+    options: { ...options, weights: targetsAt(weights, positions), groups: targetsAt(groups, positions) },
   };
 }
 

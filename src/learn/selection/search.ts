@@ -103,6 +103,7 @@ export function searchMaker<S, O extends SelectionOptions>(definition: SearchDef
       options: { ...options, estimator },
       predictsLabels: estimator.predictsLabels,
       takesWeights: estimator.takesWeights,
+      allowsMissing: estimator.allowsMissing,
       settings: [],
       fit: (samples: Samples, targets: unknown, given: FitOptions = {}) =>
         new Run(() => searched(definition, estimator, candidates, options, samples, targets, given)),

@@ -3,6 +3,7 @@ import * as learn from "pumice/learn";
 import { clusterCalls } from "./learn-cluster.js";
 import { decompositionCalls } from "./learn-decomposition.js";
 import { discriminantCalls } from "./learn-discriminant.js";
+import { ensembleCalls } from "./learn-ensemble.js";
 import { learnIntegrateCalls } from "./learn-integrate.js";
 import { learnInterpolateCalls } from "./learn-interpolate.js";
 import { kernelCalls } from "./learn-kernels.js";
@@ -30,6 +31,7 @@ const device = "cpu";
 
 export const learnCalls: Calls = {
   ...learnTableCalls,
+  ...ensembleCalls,
   ...metricsCalls,
   ...manifoldCalls,
   ...clusterCalls,

@@ -1,0 +1,170 @@
+/** Selections of columns against scikit-learn's scores, p values, ranks and choices. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { test } from "node:test";
+import type { Tensor } from "../../../src/index.js";
+import {
+  type AnyEstimator,
+  chi2,
+  fClassif,
+  fRegression,
+  lasso,
+  linearRegression,
+  logisticRegression,
+  nearestNeighbors,
+  pipeline,
+  recursiveFeatureElimination,
+  ridge,
+  selectFromModel,
+  selectKBest,
+  selectPercentile,
+  sequentialFeatureSelection,
+  table,
+  varianceThreshold,
+} from "../../../src/learn/index.js";
+import { of } from "../../support/learn-cases.js";
+import { describeOnTensorDevices, devicesWithDoubles, numbersOf } from "../../support/tensors.js";
+
+type Numbers = readonly number[];
+
+interface SelectionCases {
+  readonly diabetes: { readonly x: readonly Numbers[]; readonly y: Numbers };
+  readonly wine: { readonly x: readonly Numbers[]; readonly y: Numbers; readonly counts: readonly Numbers[] };
+  readonly scores: Readonly<Record<string, { readonly scores: Numbers; readonly pValues: Numbers }>>;
+  readonly kept: Readonly<Record<string, Numbers>>;
+  readonly eliminations: Readonly<Record<string, { readonly columns: Numbers; readonly ranking: Numbers }>>;
+}
+
+const cases: SelectionCases = JSON.parse(
+  readFileSync(resolve("test/learn/feature-selection/selection-cases.json"), "utf8"),
+);
+const { diabetes, wine } = cases;
+const logistic = logisticRegression({ tol: 1e-8 });
+
+function near(found: ArrayLike<number>, want: Numbers, within: number, what: string): void {
+  assert.equal(found.length, want.length);
+  want.forEach((each, j) => {
+    assert.ok(Math.abs(found[j]! - each) <= within * Math.abs(each) + 1e-300, `${what} ${j}: ${found[j]}, not ${each}`);
+  });
+}
+
+describeOnTensorDevices("scores of columns", (device) => {
+  const dtype = devicesWithDoubles().includes(device) ? "f64" : "f32";
+
+  test("have scikit-learn's values and p values, far in the tails too", async () => {
+    const found = {
+      fClassif: await fClassif(of(wine.x, dtype), [...wine.y]),
+      fRegression: await fRegression(of(diabetes.x, dtype), [...diabetes.y]),
+      chi2: await chi2(of(wine.counts, dtype), [...wine.y]),
+    };
+    for (const [name, { scores, pValues }] of Object.entries(cases.scores)) {
+      const { [name as "chi2"]: own } = found;
+      near(own.scores, scores, dtype === "f64" ? 1e-9 : 1e-3, name);
+      near(own.pValues, pValues, dtype === "f64" ? 1e-8 : 1e-1, `p of ${name}`);
+    }
+  });
+});
+
+const SELECTORS: Readonly<
+  Record<string, { readonly make: AnyEstimator; readonly of: "diabetes" | "wine" | "counts" }>
+> = {
+  variance: { make: varianceThreshold({ threshold: 0.6 }), of: "diabetes" },
+  best: { make: selectKBest({ k: 4 }), of: "wine" },
+  percentile: { make: selectPercentile({ score: "fRegression", percentile: 35 }), of: "diabetes" },
+  percentileChi2: { make: selectPercentile({ score: "chi2", percentile: 50 }), of: "counts" },
+  mean: { make: selectFromModel({ estimator: ridge() }), of: "diabetes" },
+  median: { make: selectFromModel({ estimator: logistic, threshold: "1.1*median" }), of: "wine" },
+  lasso: { make: selectFromModel({ estimator: lasso({ alpha: 4, tol: 1e-9 }) }), of: "diabetes" },
+  most: {
+    make: selectFromModel({ estimator: ridge(), threshold: Number.NEGATIVE_INFINITY, maxFeatures: 3 }),
+    of: "diabetes",
+  },
+  forward: {
+    make: sequentialFeatureSelection({ estimator: linearRegression(), nFeatures: 3, splits: 4 }),
+    of: "diabetes",
+  },
+  backward: {
+    make: sequentialFeatureSelection({ estimator: linearRegression(), nFeatures: 7, splits: 4, direction: "backward" }),
+    of: "diabetes",
+  },
+};
+
+const dataOf = (name: "diabetes" | "wine" | "counts") =>
+  name === "diabetes" ? { x: diabetes.x, y: diabetes.y } : { x: name === "wine" ? wine.x : wine.counts, y: wine.y };
+
+for (const [name, { make, of: data }] of Object.entries(SELECTORS)) {
+  test(`${name}: scikit-learn's columns`, async () => {
+    const { x, y } = dataOf(data);
+    const model = await make.fit(of(x, "f64"), [...y]);
+    assert.deepEqual(numbersOf(model.learned.columns), cases.kept[name]);
+    const first = numbersOf(model.transform(of(x.slice(0, 1), "f64")));
+    assert.deepEqual(
+      first,
+      cases.kept[name]!.map((j) => x[0]![j]),
+    );
+    assert.deepEqual(
+      model.featureNames(),
+      cases.kept[name]!.map((j) => `x${j}`),
+    );
+  });
+}
+
+for (const [name, make] of Object.entries({
+  half: recursiveFeatureElimination({ estimator: ridge() }),
+  steps: recursiveFeatureElimination({ estimator: ridge(), nFeatures: 3, step: 3 }),
+  classes: recursiveFeatureElimination({ estimator: logistic, nFeatures: 5, step: 0.2 }),
+  cross: recursiveFeatureElimination({ estimator: ridge(), splits: 4, minFeatures: 2 }),
+})) {
+  test(`elimination, ${name}: scikit-learn's columns and ranks`, async () => {
+    const { x, y } = dataOf(name === "classes" ? "wine" : "diabetes");
+    const model = await make.fit(of(x, "f64"), [...y]);
+    const { columns, ranking } = cases.eliminations[name]!;
+    assert.deepEqual(numbersOf(model.learned.columns), columns);
+    assert.deepEqual(numbersOf(model.learned.ranking), ranking);
+  });
+}
+
+test("selections keep names, go into pipelines, take texts as labels, and are undone with zeros", async () => {
+  const names = diabetes.x[0]!.map((_, j) => `c${j}`);
+  const people = table(Object.fromEntries(names.map((name, j) => [name, diabetes.x.map((row) => row[j]!)])));
+  const chain = pipeline(selectKBest({ score: "fRegression", k: 2 }), ridge());
+  const model = await chain.fit(people, [...diabetes.y]);
+  assert.deepEqual(model.steps[1].features.names, model.steps[0].featureNames());
+  const selector = model.steps[0];
+  assert.equal(selector.support().filter(Boolean).length, 2);
+  const back = selector.inverseTransform(selector.transform(people));
+  const row = numbersOf(back.at(3) as Tensor);
+  assert.deepEqual(
+    row,
+    names.map((_, j) => (selector.support()[j] ? diabetes.x[3]![j] : 0)),
+  );
+  const texts = await selectKBest({ k: 4 }).fit(
+    of(wine.x, "f64"),
+    wine.y.map((label) => `wine ${label}`),
+  );
+  assert.deepEqual(numbersOf(texts.learned.columns), cases.kept.best);
+});
+
+test("wrong selections say what is missing", async () => {
+  const [x, y] = [[[1, 2], [2, 1], [3, 5], [4, 4]], [0, 1, 0, 1]]; // biome-ignore format: a matrix
+  await assert.rejects(async () => selectKBest({ k: 3 }).fit(x, y), /k is 3, and there are 2 features/);
+  await assert.rejects(async () => selectKBest({ k: 1 }).fit(x, undefined), /compares columns with targets; give them/);
+  await assert.rejects(async () => selectKBest({ k: 1 }).fit(x, [1, 1, 1, 1]), /two classes or more apart/);
+  await assert.rejects(async () => selectKBest({ k: 1, score: "chi2" }).fit([[-1], [1]], [0, 1]), /a sample is -1/);
+  await assert.rejects(async () => varianceThreshold().fit([[1], [1]]), /no column has a variance above 0/);
+  await assert.rejects(
+    async () => selectFromModel({ estimator: nearestNeighbors() }).fit(x, y),
+    /neither featureImportances nor coefficients/,
+  );
+  assert.throws(() => selectFromModel({ estimator: ridge(), threshold: "twice" }), /a multiple as "1.25\*mean"/);
+  assert.throws(
+    () => recursiveFeatureElimination({ estimator: ridge(), splits: 3, nFeatures: 2 }),
+    /leave nFeatures out/,
+  );
+  assert.throws(() => recursiveFeatureElimination({ estimator: ridge(), step: 1.5 }), /step is 1.5/);
+  await assert.rejects(
+    async () => sequentialFeatureSelection({ estimator: ridge(), nFeatures: 2 }).fit(x, y),
+    /nFeatures is 2, and there are 2/,
+  );
+});
