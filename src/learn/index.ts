@@ -20,6 +20,7 @@ export * from "./mixture/index.js";
 export * from "./naive-bayes/index.js";
 export * from "./neighbors/index.js";
 export * as optimize from "./optimize/index.js";
+export * as plots from "./plots/index.js";
 export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
 export * as stats from "./stats/index.js";

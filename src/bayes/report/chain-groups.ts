@@ -2,6 +2,7 @@
  * Groups of chains for one picture: up to eight chains are shown each by itself, more as eight groups of neighbours. The plots
  * draw a line, a row or a curve per group.
  */
+import { spread } from "../../plots/thinning.js";
 import type { Chains } from "../draws/draws.js";
 
 interface ChainGroup {
@@ -25,12 +26,6 @@ export function chainGroups(x: Chains): ChainGroup[] {
       chains: { values: x.values.subarray(first * x.draws, end * x.draws), chains: end - first, draws: x.draws },
     };
   });
-}
-
-/** At most so many items of a list, evenly spread. */
-export function spread<T>(items: ArrayLike<T>, most: number): T[] {
-  const step = Math.max(items.length / most, 1);
-  return Array.from({ length: Math.min(items.length, most) }, (_, i) => items[Math.floor(i * step)]);
 }
 
 /** The range that plots show: all of it, unless a few draws in the far tails would squeeze the rest. */

@@ -1,9 +1,11 @@
 /**
  * The report as one HTML page that needs nothing else: what check() says, the summary, and for every variable how its chains
- * ran. A policy in its head forbids the page to fetch anything. report.ts writes it to a file.
+ * ran. report.ts writes it to a file.
  */
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import { htmlPage } from "../../plots/page.js";
+import { escapeText } from "../../plots/svg.js";
 import { type Check, check, LIMITS } from "../diagnostics/check.js";
 import { eBfmi } from "../diagnostics/energy.js";
 import type { SummaryRow } from "../diagnostics/scalar-summary.js";
@@ -19,7 +21,6 @@ import { tracePlot } from "./plots/trace.js";
 import { treeDepthPlot } from "./plots/tree-depth.js";
 import { SCRIPT } from "./script.js";
 import { STYLE } from "./style.js";
-import { escapeText } from "./svg.js";
 
 /** Options of `report`. */
 export interface ReportOptions {
@@ -45,29 +46,18 @@ export function reportPage(draws: Draws, options: ReportOptions = {}, sampled: r
   const found = check(draws, table, sampled);
   const names = options.variables === undefined ? panelNames(table) : draws.match(options.variables);
   const size = `${draws.chains} chain${draws.chains === 1 ? "" : "s"} × ${draws.length} draws, ${table.rows.length} variables`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<title>${escapeText(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<header><h1>${escapeText(title)}</h1><p class="facts">${size}</p><button id="theme" type="button">light / dark</button></header>
-<main>
-${verdictSection(found)}
+  return htmlPage({
+    title,
+    facts: size,
+    main: `${verdictSection(found)}
 ${summarySection(table, new Map(names.map((name, i) => [name, `v${i}`])))}
 ${draws.length > 0 ? variablesSection(draws, table, names) : ""}
 ${pairsSection(draws, table, found, options.pairs)}
-${samplerSection(draws)}
-</main>
-<footer>Made by Pumice. R-hat above ${LIMITS.rHat} and fewer than ${LIMITS.ess} effective draws are marked.</footer>
-<script>${SCRIPT}</script>
-</body>
-</html>
-`;
+${samplerSection(draws)}`,
+    footer: `Made by Pumice. R-hat above ${LIMITS.rHat} and fewer than ${LIMITS.ess} effective draws are marked.`,
+    style: STYLE,
+    script: SCRIPT,
+  });
 }
 
 function isDoubtful({ rHat, nestedRHat, essBulk, essTail }: SummaryRow): boolean {

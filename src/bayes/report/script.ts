@@ -1,10 +1,5 @@
-/**
- * The script of the report's page: show the panels of the chosen variables, sort the table by a column, switch between
- * light and dark. Without it everything is shown.
- */
-export const SCRIPT = `
-const root = document.documentElement;
-root.classList.add("scripted");
+/** The script of the report's page: show the panels of the chosen variables, sort the table by a column. Without it everything is shown. */
+export const SCRIPT = `root.classList.add("scripted");
 const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
 const chips = all("[data-panel]");
@@ -39,10 +34,4 @@ all("th").forEach((heading, column) => {
     known.sort((a, b) => direction * compare(a, b));
     body.append(...known, ...rows.filter((row) => !known.includes(row)));
   });
-});
-
-document.getElementById("theme").addEventListener("click", () => {
-  const isDark = getComputedStyle(root).colorScheme === "dark";
-  root.dataset.theme = isDark ? "light" : "dark";
-});
-`;
+});`;

@@ -70,13 +70,21 @@ function labelsByTop(parents: Int32Array, count: number): Int32Array {
   });
 }
 
-/** The merges of a linkage matrix, which is checked: rows may only name what is there before them. */
+/** The merges of a linkage matrix. */
 async function mergesFrom(operation: string, linkage: Tensor): Promise<Merges> {
+  checkLinkage(operation, linkage);
+  return checkedMerges(operation, await hostValues(linkage.cast(linkage.dtype === "f64" ? "f64" : "f32") as Tensor));
+}
+
+/** Throws unless a tensor has the shape of a linkage matrix. */
+export function checkLinkage(operation: string, linkage: Tensor): void {
   checkTensor(operation, "linkage", linkage);
-  if (linkage.rank !== 2 || linkage.shape[1] !== 4) {
-    throw new ShapeError(`${operation}: a linkage is [samples - 1, 4], not of shape ${formatShape(linkage.shape)}.`);
-  }
-  const merges = await hostValues(linkage.cast(linkage.dtype === "f64" ? "f64" : "f32") as Tensor);
+  if (linkage.rank === 2 && linkage.shape[1] === 4) return;
+  throw new ShapeError(`${operation}: a linkage is [samples - 1, 4], not of shape ${formatShape(linkage.shape)}.`);
+}
+
+/** Throws unless rows name only clusters that are there before them, and each once. */
+export function checkedMerges(operation: string, merges: Merges): Merges {
   const count = merges.length / 4 + 1;
   const isTaken = new Uint8Array(2 * count - 1);
   for (let k = 0; k < count - 1; k++) {

@@ -24,12 +24,16 @@ export interface CrossValidateOptions {
   readonly scores?: Readonly<Record<string, Scorer>>;
   /** A group for each sample, for rules that keep groups whole. */
   readonly groups?: readonly Label[];
+  /** Scores on the samples of each fit, too. */
+  readonly trainScores?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /** Scores of a cross-validation, by name, one for each split. */
 export interface CrossValidated {
   readonly scores: Readonly<Record<string, readonly number[]>>;
+  /** The same on the samples of each fit, where the options ask for it; else null. */
+  readonly trainScores: Readonly<Record<string, readonly number[]>> | null;
   /** Milliseconds of each fit and of each scoring. */
   readonly fitMilliseconds: readonly number[];
   readonly scoreMilliseconds: readonly number[];
@@ -46,11 +50,12 @@ const ownScore =
     );
   };
 
-const CROSS_VALIDATE: OptionKinds<CrossValidateOptions> = {
+export const CROSS_VALIDATE: OptionKinds<CrossValidateOptions> = {
   splits: "any",
   scoring: "any",
   scores: "any",
   groups: "any",
+  trainScores: "flag",
   signal: "signal",
 };
 
@@ -73,23 +78,27 @@ export async function crossValidate<Y>(
   options: CrossValidateOptions = {},
 ): Promise<CrossValidated> {
   checkOptions("crossValidate", options, CROSS_VALIDATE);
-  const { signal } = options;
+  const { signal, trainScores: isOfTraining = false } = options;
   const scores = scorersOf("crossValidate", options);
   const splits = await splitsFor("crossValidate", estimator, samples, targets, options);
-  const found: Record<string, number[]> = Object.fromEntries(Object.keys(scores).map((name) => [name, []]));
+  const unscored = (): Record<string, number[]> => Object.fromEntries(Object.keys(scores).map((name) => [name, []]));
+  const [found, ofTraining] = [unscored(), isOfTraining ? unscored() : null];
+  const scored = async (into: Record<string, number[]>, ...given: Parameters<Scorer>): Promise<void> => {
+    for (const [name, score] of Object.entries(scores)) (into[name] as number[]).push(await numberOf(score(...given)));
+  };
   const [fitMilliseconds, scoreMilliseconds]: [number[], number[]] = [[], []];
   for (const { train, test } of splits) {
     signal?.throwIfAborted();
     const began = performance.now();
-    const model = await estimator.fit(samplesAt(samples, train), targetsAt(targets, train), { signal });
+    const [x, y] = [samplesAt(samples, train), targetsAt(targets, train)];
+    const model = await estimator.fit(x, y, { signal });
     const fitted = performance.now();
-    const [x, y] = [samplesAt(samples, test), targetsAt(targets, test)];
-    for (const [name, score] of Object.entries(scores))
-      (found[name] as number[]).push(await numberOf(score(model, x, y)));
+    await scored(found, model, samplesAt(samples, test), targetsAt(targets, test));
     fitMilliseconds.push(fitted - began);
     scoreMilliseconds.push(performance.now() - fitted);
+    if (ofTraining) await scored(ofTraining, model, x, y);
   }
-  return { scores: found, fitMilliseconds, scoreMilliseconds, splits };
+  return { scores: found, trainScores: ofTraining, fitMilliseconds, scoreMilliseconds, splits };
 }
 
 /** A score as a number. */
@@ -104,7 +113,7 @@ export async function splitsFor<Y>(
   estimator: AnyEstimator,
   samples: Samples,
   targets: Y,
-  { splits = 5, groups }: CrossValidateOptions,
+  { splits = 5, groups }: Pick<CrossValidateOptions, "splits" | "groups">,
 ): Promise<Split[]> {
   const labels = estimator.predictsLabels ? await labelsOf(operation, targets as Labels) : undefined;
   const rule = typeof splits === "number" ? (labels ? stratifiedKFold(splits) : kFold(splits)) : splits;

@@ -1,4 +1,4 @@
-/** Splits, cross-validation and searches. */
+/** Splits, cross-validation, curves of its scores, and searches. */
 export type { CandidateOptions, Draws, Grid, NumberRange } from "./candidates.js";
 export {
   type CrossValidated,
@@ -9,6 +9,15 @@ export {
 } from "./cross-validate.js";
 export type { CandidateScore, SearchProgress, SearchRow } from "./evaluation.js";
 export { type HalvingSearchOptions, halvingSearch } from "./halving-search.js";
+export {
+  type CurveScores,
+  type LearningCurve,
+  type LearningCurveOptions,
+  learningCurve,
+  type ValidationCurve,
+  type ValidationCurveOptions,
+  validationCurve,
+} from "./score-curves.js";
 export { gridSearch, type RandomSearchOptions, randomSearch, type Search, type SelectionOptions } from "./search.js";
 export type { SearchedModel } from "./searched-model.js";
 export {

@@ -1,12 +1,11 @@
 /** The pieces of the report: what they compute is right, whatever they draw. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { chainGroups, shownRange, spread } from "../../../src/bayes/report/chain-groups.js";
+import { chainGroups, shownRange } from "../../../src/bayes/report/chain-groups.js";
 import { estimateDensity } from "../../../src/bayes/report/density-estimate.js";
 import { energyDifferences } from "../../../src/bayes/report/plots/energy.js";
 import { rankCounts } from "../../../src/bayes/report/plots/ranks.js";
 import { extremes } from "../../../src/bayes/report/plots/trace.js";
-import { linePath, padded, scaleTo, ticksIn, tickText } from "../../../src/bayes/report/svg.js";
 import { chainsOf, independent, normals } from "../chains.js";
 
 const sum = (values: ArrayLike<number>) => Array.from(values).reduce((total, value) => total + value, 0);
@@ -110,38 +109,4 @@ test("a range leaves out a few far draws, and nothing of what is whole", () => {
   assert.ok(low < -2.5 && low > -10 && high > 2.5 && high < 10);
   assert.deepEqual(shownRange(Float64Array.of(3, 1, 2, Number.NaN)), [1, 3]);
   assert.deepEqual(shownRange(Float64Array.of(Number.NaN)), [0, 1]);
-});
-
-test("a spread is even, and all of a short list", () => {
-  assert.deepEqual(spread([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 5), [0, 2, 4, 6, 8]);
-  assert.deepEqual(spread([1, 2], 5), [1, 2]);
-  assert.deepEqual(spread([], 5), []);
-});
-
-describe("axes", () => {
-  test("have round ticks inside the domain", () => {
-    assert.deepEqual(ticksIn([0, 10], 5), [0, 2, 4, 6, 8, 10]);
-    assert.deepEqual(ticksIn([-0.13, 0.32], 4), [0, 0.2]);
-    assert.deepEqual(ticksIn([0.9999, 1.0002], 3).map(tickText), ["0.9999", "1", "1.0001", "1.0002"]);
-    assert.deepEqual([1e6, -2.5e-7, 0, 1500].map(tickText), ["1e6", "-2.5e-7", "0", "1500"]);
-  });
-
-  test("are never empty, and hold what is outside at the edge", () => {
-    assert.deepEqual(padded([5, 5]), [4.5, 5.5]);
-    assert.deepEqual(padded([0, 0]), [-0.5, 0.5]);
-    const scale = scaleTo([0, 10], [100, 0]);
-    assert.deepEqual([scale(5), scale(-3), scale(20)], [50, 100, 0]);
-  });
-
-  test("lines break where a point is missing", () => {
-    assert.equal(
-      linePath([
-        [0, 1],
-        [1.04, 2],
-        [2, Number.NaN],
-        [3, 4],
-      ]),
-      "M0 1L1 2M3 4",
-    );
-  });
 });

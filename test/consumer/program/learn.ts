@@ -12,6 +12,7 @@ import { manifoldCalls } from "./learn-manifold.js";
 import { metricsCalls } from "./learn-metrics.js";
 import { bayesClassifierCalls } from "./learn-naive-bayes.js";
 import { neighborsCalls } from "./learn-neighbors.js";
+import { plotsCalls } from "./learn-plots.js";
 import { preprocessingCalls } from "./learn-preprocessing.js";
 import { statsCalls } from "./learn-stats.js";
 import { learnTableCalls } from "./learn-tables.js";
@@ -44,6 +45,7 @@ export const learnCalls: Calls = {
   ...learnIntegrateCalls,
   ...learnInterpolateCalls,
   ...learnLinearCalls,
+  ...plotsCalls,
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),

@@ -1,8 +1,9 @@
 /** The plot of autocorrelations by lag, a line per chain or group. */
+import { plot, SMALL } from "../../../plots/axes.js";
+import { linePath, pathElement, round } from "../../../plots/svg.js";
 import { meanAutocovariance } from "../../diagnostics/autocovariance.js";
 import type { Chains } from "../../draws/draws.js";
 import { chainGroups } from "../chain-groups.js";
-import { linePath, pathElement, plot, round, SMALL } from "../svg.js";
 
 const MOST_LAGS = 50;
 

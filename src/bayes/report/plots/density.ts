@@ -1,9 +1,11 @@
 /** The marginal distribution: a curve per chain or group and one of all, with the middle nine tenths shaded. */
+import { plot, SMALL } from "../../../plots/axes.js";
+import { type Domain, padded } from "../../../plots/scales.js";
+import { bandPath, linePath, pathElement } from "../../../plots/svg.js";
 import { quantileOf } from "../../diagnostics/ranks.js";
 import type { Chains } from "../../draws/draws.js";
 import { chainGroups, shownRange } from "../chain-groups.js";
 import { estimateDensity } from "../density-estimate.js";
-import { bandPath, type Domain, linePath, padded, pathElement, plot, SMALL } from "../svg.js";
 
 export function densityPlot(name: string, x: Chains): string {
   const finite = x.values.filter(Number.isFinite);

@@ -2,11 +2,13 @@
  * The energies a chain visits beside the steps it takes between them. Where the steps are much narrower, the sampler needs
  * many draws to cross the energies of the posterior (low E-BFMI).
  */
+import { plot, SMALL } from "../../../plots/axes.js";
+import { padded } from "../../../plots/scales.js";
+import { bandPath, linePath, pathElement } from "../../../plots/svg.js";
 import { chainMeans } from "../../diagnostics/chains.js";
 import type { Chains } from "../../draws/draws.js";
 import { shownRange } from "../chain-groups.js";
 import { estimateDensity } from "../density-estimate.js";
-import { bandPath, linePath, padded, pathElement, plot, SMALL } from "../svg.js";
 
 export function energyPlot(energy: Chains): string {
   const { visited, steps } = energyDifferences(energy);

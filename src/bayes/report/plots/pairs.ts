@@ -2,21 +2,12 @@
  * Every pair of a few variables as a scatter, their densities on the diagonal. Divergent draws stand out: where they gather
  * is where the sampler cannot follow the density.
  */
+import { type Domain, padded, scaleTo, ticksIn, tickText } from "../../../plots/scales.js";
+import { dotsPath, escapeText, linePath, pathElement, svg } from "../../../plots/svg.js";
+import { spread } from "../../../plots/thinning.js";
 import type { Draws } from "../../draws/draws.js";
-import { shownRange, spread } from "../chain-groups.js";
+import { shownRange } from "../chain-groups.js";
 import { estimateDensity } from "../density-estimate.js";
-import {
-  type Domain,
-  dotsPath,
-  escapeText,
-  linePath,
-  padded,
-  pathElement,
-  scaleTo,
-  svg,
-  ticksIn,
-  tickText,
-} from "../svg.js";
 
 const CELL = 170;
 const GAP = 8;

@@ -2,11 +2,12 @@
  * Rank histograms (Vehtari et al. 2021): the ranks of a chain's draws among all. Chains that sample the same distribution
  * have flat ones; a slope is a chain elsewhere, a hump or a bowl one with another spread. A row per chain or group.
  */
+import { SMALL } from "../../../plots/axes.js";
+import { escapeText, pathElement, round, svg } from "../../../plots/svg.js";
 import { allFinite } from "../../diagnostics/chains.js";
 import { sortWithOrder } from "../../diagnostics/sort.js";
 import type { Chains } from "../../draws/draws.js";
 import { chainGroups } from "../chain-groups.js";
-import { escapeText, pathElement, round, SMALL, svg } from "../svg.js";
 
 const BINS = 20;
 const { width: WIDTH, height: HEIGHT } = SMALL;

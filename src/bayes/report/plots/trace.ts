@@ -2,9 +2,12 @@
  * The draws in the order they came. A few chains are lines; of many, the spread over all chains at each time is shown with a
  * few of them, which tells at a glance whether they have settled. Divergences are marks at the foot.
  */
+import { plot } from "../../../plots/axes.js";
+import { padded, type Scale } from "../../../plots/scales.js";
+import { bandPath, linePath, pathElement } from "../../../plots/svg.js";
+import { spread } from "../../../plots/thinning.js";
 import type { Chains } from "../../draws/draws.js";
-import { MOST_GROUPS, shownRange, spread } from "../chain-groups.js";
-import { bandPath, linePath, padded, pathElement, plot, type Scale } from "../svg.js";
+import { MOST_GROUPS, shownRange } from "../chain-groups.js";
 
 /** Beyond this many points a line is drawn by the extremes of each bin. */
 const BINS = 220;

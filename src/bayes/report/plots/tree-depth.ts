@@ -1,5 +1,6 @@
 /** The plot of tree depths: a bar per depth, with its share of the transitions. */
-import { pathElement, plot, round, SMALL } from "../svg.js";
+import { plot, SMALL } from "../../../plots/axes.js";
+import { pathElement, round } from "../../../plots/svg.js";
 
 export function treeDepthPlot(depths: Float64Array): string {
   const finite = depths.filter(Number.isFinite);
