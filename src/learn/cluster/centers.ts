@@ -1,5 +1,5 @@
 /**
- * Samples and the centres nearest to them: places, sums by cluster, inertia. All k-means (k-means.ts, mini-batch-k-means.ts,
+ * Samples and the centres nearest to them: places, sums by cluster, inertia. All k-means (k-means.ts, mini-batch.ts,
  * bisecting-k-means.ts) compute by these.
  *
  * Centres are compared by |c|² − 2 x·c, one product of matrices whose least is taken in the same kernel. This loses digits of means far from

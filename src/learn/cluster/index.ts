@@ -11,6 +11,12 @@ export { type HdbscanLearned, type HdbscanOptions, hdbscan } from "./hdbscan.js"
 export { type KMeansLearned, type KMeansOptions, kMeans } from "./k-means.js";
 export type { LinkageMethod } from "./linkage.js";
 export { type CutOptions, copheneticDistances, cutTree } from "./merge-tree.js";
+export {
+  type MiniBatchKMeansLearned,
+  type MiniBatchKMeansModel,
+  type MiniBatchKMeansOptions,
+  miniBatchKMeans,
+} from "./mini-batch-k-means.js";
 export { type OpticsLearned, type OpticsOptions, optics } from "./optics.js";
 export {
   type SpectralClusteringLearned,

@@ -3,14 +3,9 @@
  * several times where that is asked for; the start with the least inertia is kept. Nothing is read on the way, so fits trace.
  */
 import { checkWhole } from "../../core/arguments.js";
-import { type Key, split } from "../../random/index.js";
-import { full, type Tensor, where } from "../../tensor/index.js";
-import { scan } from "../../transforms/control.js";
-import { map } from "../../transforms/tree.js";
-import type { Fitted } from "../core/model.js";
-import type { Samples } from "../core/samples.js";
-import { clusterer, samplesFor } from "../core/sorts.js";
-import { inertiaOf, nearestOfFar } from "./centers.js";
+import { full, type Tensor } from "../../tensor/index.js";
+import { clusterer } from "../core/sorts.js";
+import { centersMethods } from "./centers-methods.js";
 import {
   CENTERS,
   type CentersOptions,
@@ -21,6 +16,7 @@ import {
 } from "./k-means-options.js";
 import { type Clustering, lloyd } from "./lloyd.js";
 import { keyOf } from "./seeding.js";
+import { bestStart, isOfLessInertia } from "./starts.js";
 
 /**
  * Options of `kMeans`. A fit ends when no sample changes its cluster, when the squared moves of the centres are in sum no more than `tol`
@@ -44,39 +40,6 @@ export interface KMeansLearned {
   readonly [name: string]: Tensor;
 }
 
-type CentersModel = Fitted<{ readonly centers: Tensor }, object>;
-
-/** Methods of every model that has centres. */
-const centersMethods = {
-  /** The cluster of each sample, [samples], i32. */
-  predict(model: CentersModel, samples: Samples): Tensor {
-    return nearestOfFar(samplesFor(model, "predict", samples), model.learned.centers);
-  },
-  /** The distance of each sample to each centre, [samples, clusters]. */
-  transform(model: CentersModel, samples: Samples): Tensor {
-    const x = samplesFor(model, "transform", samples);
-    return x.expandDims(1).sub(model.learned.centers).square().sum({ axis: 2 }).sqrt() as Tensor;
-  },
-  /** Minus the inertia of samples. */
-  score(model: CentersModel, samples: Samples): Tensor {
-    const x = samplesFor(model, "score", samples);
-    const { centers } = model.learned;
-    return inertiaOf(x, null, centers, nearestOfFar(x, centers)).neg() as Tensor;
-  },
-};
-
-/** The best of several starts, one after the other. */
-function bestOf(starts: number, from: Key, run: (key: Key) => Clustering): Clustering {
-  if (starts === 1) return run(from);
-  const [firstKey, restKey] = split(from) as [Key, Key];
-  const round = (best: Clustering, key: Tensor): readonly [Clustering, null] => {
-    const found = run(key as Key);
-    const isBetter = found.inertia.less(best.inertia);
-    return [map((a: Tensor, b: Tensor) => where(isBetter, a, b) as Tensor, found, best) as Clustering, null];
-  };
-  return scan(round, run(firstKey), split(restKey, [starts - 1]) as Tensor)[0];
-}
-
 /** Clusters of one start or the best of several, of samples as they are. */
 export function kMeansOf(operation: string, x: Tensor, weights: Tensor | null, options: KMeansOptions): Clustering {
   const { nInit = "auto", tol = 1e-4, maxIter = 300, seed = 0, init } = options;
@@ -87,8 +50,11 @@ export function kMeansOf(operation: string, x: Tensor, weights: Tensor | null, o
     tol === 0 ? full([], 0, { device: x.device, dtype: x.dtype }) : x.variance({ axis: 0 }).mean().mul(tol)
   ) as Tensor;
   const starts = drawnCenters(options) === null ? 1 : nInit === "auto" ? (init === "random" ? 10 : 1) : nInit;
-  const found = bestOf(starts, keyOf(seed, x), (key) =>
-    lloyd(data.x, weights, firstCenters(operation, options, key, data), { tolerance, maxIter }),
+  const found = bestStart(
+    starts,
+    keyOf(seed, x),
+    (key) => lloyd(data.x, weights, firstCenters(operation, options, key, data), { tolerance, maxIter }),
+    isOfLessInertia,
   );
   return { ...found, centers: found.centers.add(offset) as Tensor };
 }

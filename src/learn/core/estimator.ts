@@ -291,6 +291,11 @@ function weightsOf<O>(
   if (weights === undefined) return null;
   if (!holds(takesWeights, options, true))
     throw new ArgumentError(`${operation}: ${kind} takes no weights: all samples count the same.`);
+  return weightsBeside(operation, weights, x);
+}
+
+/** Weights beside samples, [samples]. */
+export function weightsBeside(operation: string, weights: Tensor | ArrayLike<number>, x: Tensor): Tensor {
   const given = isTensor(weights) ? weights : (tensor(weights as number[], { device: x.device }) as Tensor);
   if (given.rank !== 1)
     throw new ArgumentError(`${operation}: weights are a list, one for each sample, not ${shown(weights)}.`);

@@ -15,7 +15,7 @@ export interface Mixture {
 }
 
 /** The end of the rounds. */
-export interface Fit {
+interface Fit {
   readonly mixture: Mixture;
   /** The mean log-likelihood of the samples before the last round's step. */
   readonly lowerBound: Tensor;

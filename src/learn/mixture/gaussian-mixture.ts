@@ -3,22 +3,21 @@
  * are drawn, several times where that is asked for. Nothing is read on the way, so fits trace.
  */
 import { checkChoice, checkWhole } from "../../core/arguments.js";
-import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { ArgumentError, LinalgError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { cholesky } from "../../linalg/triangular.js";
 import { categorical, type Key, normal, split, uniform } from "../../random/index.js";
-import { eye, isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
-import { scan } from "../../transforms/control.js";
-import { map } from "../../transforms/tree.js";
+import { eye, isTensor, type Tensor, tensor } from "../../tensor/index.js";
 import { kMeansOf } from "../cluster/k-means.js";
 import { checkSeed } from "../cluster/k-means-options.js";
 import { keyOf, type Seed } from "../cluster/seeding.js";
+import { bestStart } from "../cluster/starts.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { checkAmount, checkWholeSetting } from "../core/settings.js";
 import { clusterer, samplesFor } from "../core/sorts.js";
 import { type CovarianceType, covarianceShape, freeNumbers, precisionsOf, rootsOfPrecisions } from "./covariances.js";
-import { expectationMaximization, type Fit, jointLogs, type Mixture, maximized, type Rounds } from "./expectation.js";
+import { expectationMaximization, jointLogs, type Mixture, maximized, type Rounds } from "./expectation.js";
 
 /** Numbers as a tensor or as nested lists. */
 type Numbers = Tensor | readonly unknown[];
@@ -61,7 +60,7 @@ export interface GaussianMixtureLearned {
   readonly precisionsCholesky: Tensor;
   /** The likeliest component of each sample of the fit, [samples], i32. */
   readonly labels: Tensor;
-  /** The mean log-likelihood that the last round started from. NaN where a covariance is not positive definite: raise `regCovar`. */
+  /** The mean log-likelihood that the last round started from. */
   readonly lowerBound: Tensor;
   /** Rounds that were run, i32. */
   readonly iterations: Tensor;
@@ -171,16 +170,17 @@ function firstShares(x: Tensor, k: number, key: Key, { initParams = "k-means" }:
   return eye(k, { device, dtype }).take(labels, { axis: 0 }) as Tensor;
 }
 
-/** The likeliest of several starts, one after the other. */
-function bestOf(starts: number, from: Key, run: (key: Key) => Fit): Fit {
-  if (starts === 1) return run(from);
-  const [firstKey, restKey] = split(from) as [Key, Key];
-  const round = (best: Fit, key: Tensor): readonly [Fit, null] => {
-    const found = run(key as Key);
-    const isBetter = found.lowerBound.greater(best.lowerBound);
-    return [map((a: Tensor, b: Tensor) => where(isBetter, a, b) as Tensor, found, best) as Fit, null];
-  };
-  return scan(round, run(firstKey), split(restKey, [starts - 1]) as Tensor)[0];
+/** Throws where a covariance has no inverse. */
+async function checkCovariances(
+  operation: string,
+  { precisionsCholesky, lowerBound }: GaussianMixtureLearned,
+): Promise<void> {
+  if (await precisionsCholesky.isFinite().all().logicalAnd(lowerBound.isFinite()).item()) return;
+  const { dtype } = lowerBound;
+  throw new LinalgError(
+    `${operation}: a covariance is not positive definite in ${dtype}; columns depend on each other, or a component has too few ` +
+      `samples. Raise regCovar, or take fewer components${dtype === "f64" ? "." : ', or fit with { dtype: "f64" }.'}`,
+  );
 }
 
 /** Throws on settings that the table of kinds cannot tell to be wrong. */
@@ -224,10 +224,15 @@ export const gaussianMixture = clusterer<GaussianMixtureLearned, GaussianMixture
     const rounds: Rounds = { type: typeOf(options), regular: regCovar, tol, maxIter };
     const offset = x.mean({ axis: 0 }) as Tensor;
     const near = x.sub(offset) as Tensor;
-    const { mixture, lowerBound, iterations, converged } = bestOf(nInit, keyOf(seed, x), (key) => {
-      const shares = firstShares(near, nComponents, key, options);
-      return expectationMaximization(near, firstMixture(near, offset, shares, options, rounds), rounds);
-    });
+    const { mixture, lowerBound, iterations, converged } = bestStart(
+      nInit,
+      keyOf(seed, x),
+      (key) => {
+        const shares = firstShares(near, nComponents, key, options);
+        return expectationMaximization(near, firstMixture(near, offset, shares, options, rounds), rounds);
+      },
+      (found, best) => found.lowerBound.greater(best.lowerBound) as Tensor,
+    );
     return {
       weights: mixture.weights,
       means: mixture.means.add(offset) as Tensor,
@@ -239,5 +244,6 @@ export const gaussianMixture = clusterer<GaussianMixtureLearned, GaussianMixture
       converged,
     };
   },
+  checkLearned: checkCovariances,
   methods,
 });

@@ -18,6 +18,8 @@ export const clusterCalls: Calls = {
   cutTree: async () => learn.cutTree(await tree(), { nClusters: 2 }),
   dbscan: async () => (await learn.dbscan({ eps: 2, minSamples: 2 }).fit(samples)).learned.labels,
   kMeans: async () => (await learn.kMeans({ nClusters: 2 }).fit(samples)).predict(samples),
+  miniBatchKMeans: async () =>
+    (await learn.miniBatchKMeans({ nClusters: 2 }).fit(samples)).partialFit(samples).learned.centers,
   gaussianMixture: async () => (await learn.gaussianMixture().fit(samples)).scoreSamples(samples),
   hdbscan: async () => (await learn.hdbscan({ minClusterSize: 2 }).fit(samples)).learned.probabilities,
   optics: async () => (await learn.optics({ minSamples: 2 }).fit(samples)).learned.reachability,

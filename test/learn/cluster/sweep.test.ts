@@ -5,6 +5,7 @@ import {
   dbscan,
   hdbscan,
   kMeans,
+  miniBatchKMeans,
   optics,
   spectralClustering,
 } from "../../../src/learn/index.js";
@@ -15,6 +16,7 @@ sweepEstimators([
   { make: () => agglomerativeClustering(), targets: "none", method: "labels" },
   { make: () => dbscan({ eps: 1, minSamples: 2 }), targets: "none", method: "labels" },
   { make: () => kMeans({ nClusters: 2 }), targets: "none", method: "transform" },
+  { make: () => miniBatchKMeans({ nClusters: 2, batchSize: 4 }), targets: "none", method: "predict" },
   { make: () => hdbscan({ minClusterSize: 2 }), targets: "none", method: "labels" },
   { make: () => optics({ minSamples: 2 }), targets: "none", method: "labels" },
   { make: () => spectralClustering({ nClusters: 2, assignLabels: "clusterQr" }), targets: "none", method: "labels" },

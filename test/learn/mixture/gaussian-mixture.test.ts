@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { jit, random, type Tensor, vmap } from "../../../src/index.js";
+import { jit, LinalgError, random, type Tensor, tensor, vmap } from "../../../src/index.js";
 import { type CovarianceType, gaussianMixture } from "../../../src/learn/index.js";
 import { closeTo, of } from "../../support/learn-cases.js";
 import { describeOnTensorDevices, devicesWithDoubles, numbersOf } from "../../support/tensors.js";
@@ -124,6 +124,34 @@ test("duplicates and columns that do not vary keep the least variance, and one s
   );
   const one = await gaussianMixture().fit([[3, 4]]);
   assert.deepEqual(numbersOf(one.learned.means), [3, 4]);
+});
+
+test("a covariance that is not positive definite is an error with its remedy, and regCovar is one", async () => {
+  const flat = [[1, 5], [2, 5], [4, 5]]; // biome-ignore format: a matrix
+  for (const [covarianceType, x] of [
+    ["full", flat],
+    ["tied", flat],
+    ["diag", flat],
+    ["spherical", [[5], [5]]],
+  ] as const) {
+    // biome-ignore format: a table
+    const estimator = gaussianMixture({ covarianceType, regCovar: 0 });
+    await assert.rejects(estimator.fit(x), (error: Error) => {
+      assert.ok(error instanceof LinalgError);
+      assert.match(
+        error.message,
+        /^gaussianMixture\.fit: a covariance is not positive definite in f32; .*Raise regCovar/,
+      );
+      return true;
+    });
+    const model = await estimator.with({ regCovar: 1e-3 }).fit(x);
+    assert.ok(Number.isFinite(await model.learned.lowerBound.item()));
+  }
+  // The last round alone has made it: the likelihood that the round started from is a finite number.
+  const late = gaussianMixture({ regCovar: 0, maxIter: 1, meansInit: [[3]], precisionsInit: [[[1]]] });
+  await assert.rejects(late.fit([[3], [3]]), /not positive definite/);
+  const { lowerBound } = late.fitTensors(tensor([[3], [3]])).learned;
+  assert.ok(Number.isFinite(await lowerBound.item()));
 });
 
 test("fits go through jit, and through vmap over keys", async () => {
