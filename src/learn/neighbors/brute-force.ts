@@ -7,7 +7,8 @@
  * that no other sample can be nearer. Where the proof fails, queries are compared by differences alone, few at a time.
  */
 import { arange, concat, full, type Tensor, where } from "../../tensor/index.js";
-import { cond, scan } from "../../transforms/control.js";
+import { scan, whileLoop } from "../../transforms/control.js";
+import { stopGradient } from "../../transforms/grad.js";
 import { normOf, type Space } from "./metric.js";
 
 /** Neighbours of queries, the nearest first; of equals, the first among the samples. */
@@ -34,10 +35,10 @@ export function nearestOfAll(samples: Tensor, queries: Tensor, k: number, space:
     features >= PRODUCT_FEATURES &&
     count > candidatesFor(k) &&
     count * features * (queries.shape[0] as number) > PRODUCT_WORK;
-  const search = isProduct ? byProduct(samples, k, space) : byDifferences(samples, k, space);
-  return inBands(queries, Math.max(1, Math.floor(BAND / paddedCount(count))), (band, rows) =>
-    search(band, isSelf ? rows : null),
-  );
+  const most = Math.max(1, Math.floor(BAND / paddedCount(count)));
+  if (isProduct) return byProduct(samples, queries, { k, space, isSelf, most });
+  const search = byDifferences(samples, k, space);
+  return inBands(queries, most, (band, rows) => search(band, isSelf ? rows : null));
 }
 
 /** What a function gives for queries, band by band: a loop where there are several. `rows` are the places of a band's queries. */
@@ -84,36 +85,70 @@ const byDifferences =
 
 /** How many samples the product proposes: more than are wanted, so that the last of them is clearly farther than the last wanted. */
 const candidatesFor = (k: number): number => k + Math.max(6, k >> 1);
-/** Queries that are searched again together where the product leaves doubt: few, because one in doubt is enough. */
+/** Queries in doubt that are searched again together. */
 const AGAIN = 8;
 
-function byProduct(samples: Tensor, k: number, space: Space): BandSearch {
-  const propose = proposals(samples, candidatesFor(k));
-  const exactly = byDifferences(samples, k, space);
-  return (band, self) => {
+interface Search {
+  readonly k: number;
+  readonly space: Space;
+  readonly isSelf: boolean;
+  /** Queries in a band, at most. */
+  readonly most: number;
+}
+
+function byProduct(samples: Tensor, queries: Tensor, { k, space, isSelf, most }: Search): Nearest {
+  // Places have no derivative; distances get theirs below.
+  const [constant, asked] = [stopGradient(samples), stopGradient(queries)];
+  const propose = proposals(constant, candidatesFor(k));
+  const proved = inBands(asked, most, (band, rows) => {
+    const self = isSelf ? rows : null;
     const { places, others } = propose(band, self);
-    const differences = band.expandDims(1).sub(samples.take(places, { axis: 0 })) as Tensor;
-    const exact = normOf(differences, space);
+    const exact = distancesTo(constant, places, band, space);
     const distances = self ? where(places.equal(self.expandDims(1)), Number.POSITIVE_INFINITY, exact) : exact;
     const { values, indices } = distances.topK(k, { largest: false });
-    const found: Nearest = { reduced: values as Tensor, indices: places.takeAlongAxis(indices, { axis: 1 }) as Tensor };
     // Distances by differences are rounded, too.
     const farthest = values.at(":", k - 1).cast("f32");
     const isProved = farthest.mul(1 + errorShare(samples.shape[1] as number)).less(others) as Tensor;
-    const again = (few: Tensor, rows: Tensor): Nearest => {
-      const taken = (x: Tensor): Tensor => x.take(rows, { axis: 0 }) as Tensor;
-      return cond(
-        taken(isProved).all(),
-        () => ({ reduced: taken(found.reduced), indices: taken(found.indices) }),
-        () => exactly(few, self && taken(self)),
-      );
-    };
-    return cond(
-      isProved.all(),
-      () => found,
-      () => inBands(band, AGAIN, again),
-    );
-  };
+    return { indices: places.takeAlongAxis(indices, { axis: 1 }) as Tensor, isProved };
+  });
+  const exactly = byDifferences(constant, k, space);
+  const indices = settled(proved, (rows) => exactly(asked.take(rows, { axis: 0 }) as Tensor, isSelf ? rows : null));
+  return { reduced: distancesTo(samples, indices, queries, space), indices };
+}
+
+/** Reduced distances of queries to the samples at these places, [queries, places]. */
+const distancesTo = (samples: Tensor, places: Tensor, queries: Tensor, space: Space): Tensor =>
+  normOf(queries.expandDims(1).sub(samples.take(places, { axis: 0 })) as Tensor, space);
+
+/**
+ * The places, those of queries in doubt searched again. A loop over a few queries at a time, which most often has no round: a branch for
+ * all of them would cost a GPU their threads even where it is not taken.
+ */
+function settled(
+  { indices, isProved }: { readonly indices: Tensor; readonly isProved: Tensor },
+  searchAgain: (rows: Tensor) => Nearest,
+): Tensor {
+  const [count, k] = indices.shape as [number, number];
+  const { device } = indices;
+  const few = Math.min(AGAIN, count);
+  const doubts = isProved.logicalNot().sum().cast("i32");
+  const inDoubtFirst = isProved.cast("i32").argsort().cast("i32") as Tensor;
+  const end = whileLoop(
+    ({ done }) => done.less(doubts) as Tensor,
+    ({ places, done }) => {
+      // The last round repeats the last query.
+      const rows = inDoubtFirst.take(
+        arange(few, { device, dtype: "i32" })
+          .add(done)
+          .minimum(count - 1),
+      ) as Tensor;
+      const found = searchAgain(rows).indices;
+      const targets = rows.expandDims(1).broadcastTo([few, k]);
+      return { places: places.putAlongAxis(targets, found, { axis: 0 }) as Tensor, done: done.add(few) as Tensor };
+    },
+    { places: indices, done: full([], 0, { device, dtype: "i32" }) as Tensor },
+  );
+  return end.places;
 }
 
 /** What a product of matrices knows of the samples near queries. */

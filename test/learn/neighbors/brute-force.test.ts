@@ -1,7 +1,7 @@
 /** Searches by a product of matrices against plain loops: the product proposes, and must not decide. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { random, type Tensor, where } from "../../../src/index.js";
+import { grad, jit, random, type Tensor, vmap, where } from "../../../src/index.js";
 import { nearestNeighbors } from "../../../src/learn/index.js";
 import { describeOnTensorDevices, devicesWithDoubles } from "../../support/tensors.js";
 
@@ -57,4 +57,25 @@ describeOnTensorDevices("searches by a product", (device) => {
       });
     }
   }
+});
+
+test("searches by a product are one function: jit finds the same, and distances have their slopes", async () => {
+  const device = "cpu";
+  const samples = random.normal(random.key(6, { device }), [SAMPLES, FEATURES]) as Tensor;
+  const queries = random.normal(random.key(7, { device }), [QUERIES, FEATURES]) as Tensor;
+  const model = await nearestNeighbors({ nNeighbors: 3 }).fit(samples);
+  const { indices, distances } = model.kNeighbors(queries);
+  const compiled = jit((x: Tensor) => model.kNeighbors(x).indices);
+  assert.deepEqual(await compiled(queries).array(), await indices.array());
+  const mapped = vmap((x: Tensor) => model.kNeighbors(x).indices)(queries.reshape(2, QUERIES / 2, FEATURES) as Tensor);
+  assert.deepEqual(await mapped.reshape(QUERIES, 3).array(), await indices.array());
+  const slopes = grad((x: Tensor) => model.kNeighbors(x).distances.sum())(queries);
+  // The slope of a distance is the direction from the sample to the query.
+  const away = queries
+    .expandDims(1)
+    .sub(samples.take(indices, { axis: 0 }))
+    .div(distances.expandDims(2))
+    .sum({ axis: 1 });
+  const error = Number(await slopes.sub(away).abs().max().item());
+  assert.ok(error < 1e-5, `slopes are off by ${error}`);
 });
