@@ -152,12 +152,12 @@ export const INNER_LAYERS = {
     "naive-bayes": ["core"],
     covariance: ["core"],
     discriminant: ["core", "covariance"],
-    // functions of two samples, their algebra, and what is learned with them
-    kernels: ["core", "metrics", "optimize", "linear"],
-    decomposition: ["core", "kernels"],
     neighbors: ["core"],
     // scores and distances
     metrics: ["core", "tables", "neighbors"],
+    // functions of two samples, their algebra, and what is learned with them
+    kernels: ["core", "metrics", "optimize", "linear"],
+    decomposition: ["core", "kernels"],
     // missing values
     impute: ["core", "metrics", "neighbors"],
     cluster: ["core", "metrics", "neighbors"],
