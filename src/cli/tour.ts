@@ -231,8 +231,9 @@ export const stops: readonly Stop[] = [
 
 const NEXT =
   "Here today: the native layer; tensors with a fusing compiler for GPUs and CPUs; gradients, vmap, jit and control flow; " +
-  "Bayesian models, sampling and diagnostics (pumice/bayes). Next: more linear algebra, neural networks, classical " +
-  "learning. `npm run example -- mnist` trains on all of MNIST; the README's table says how far it all is.";
+  "linear algebra and Fourier transforms; neural networks and their training (pumice/nn); classical learning " +
+  "(pumice/learn); Bayesian models, sampling and diagnostics (pumice/bayes). `npm run example -- mnist` trains on all of " +
+  "MNIST, `npm run example -- digits` searches a pipeline; the README's table says how far it all is.";
 
 export const tour: Command = {
   name: "tour",
