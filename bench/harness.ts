@@ -78,19 +78,25 @@ export interface Context {
   ceiling(of: Ceiling): Promise<number>;
 }
 
+/** Of samples that take longer than this many milliseconds, so many are enough. */
+const [LONG_SAMPLE, FEW_SAMPLES] = [1000, 3];
+
 export async function sample(
   pace: Omit<Pace, "warmUpWhenBusy">,
   once: () => number | Promise<number>,
   now: () => number = performance.now.bind(performance),
 ): Promise<number[]> {
   const warmUntil = now() + 1000 * pace.warmUp;
+  let began: number;
   do {
+    began = now();
     await once();
     await nextTurn();
   } while (now() < warmUntil);
+  const minimum = now() - began > LONG_SAMPLE ? Math.min(FEW_SAMPLES, pace.minimum) : pace.minimum;
   const samples: number[] = [];
   const until = now() + 1000 * pace.budget;
-  while (samples.length < pace.minimum || (now() < until && samples.length < MAX_SAMPLES)) {
+  while (samples.length < minimum || (now() < until && samples.length < MAX_SAMPLES)) {
     samples.push(await once());
     // Deferred work (submissions at the next turn, finalizers) must not pile up, nor fall into a later sample.
     await nextTurn();

@@ -14,12 +14,18 @@ class Numpy:
     def __init__(self):
         self.np = the("numpy")
 
-    def centred(self, shape, seed):
-        h = self.np.arange(product(shape), dtype=self.np.uint32)
+    def hashes(self, size, seed):
+        h = self.np.arange(size, dtype=self.np.uint32)
         h = h * self.np.uint32(SPREAD) + self.np.uint32((seed + 1) * START & 0xFFFFFFFF)
         h ^= h >> self.np.uint32(15)
-        h = h * self.np.uint32(MIX) >> self.np.uint32(8)
-        return (h.astype(self.np.float32) * self.np.float32(2**-23) - self.np.float32(1)).reshape(shape)
+        return h * self.np.uint32(MIX) >> self.np.uint32(8)
+
+    def centred(self, shape, seed):
+        h = self.hashes(product(shape), seed).astype(self.np.float32)
+        return (h * self.np.float32(2**-23) - self.np.float32(1)).reshape(shape)
+
+    def positions(self, size, seed, limit):
+        return (self.hashes(size, seed) % limit).astype(self.np.int32)
 
     def measure(self, compute, inputs):
         samples = milliseconds(lambda: compute(*inputs), lambda _: None)

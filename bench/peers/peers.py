@@ -17,6 +17,7 @@ import traceback
 import bayes  # noqa: F401  enters its rows in the table
 import contractions  # noqa: F401  likewise
 import data  # noqa: F401  likewise
+import fits  # noqa: F401  likewise
 import learn  # noqa: F401  likewise
 import linalg  # noqa: F401  likewise
 import models  # noqa: F401  likewise

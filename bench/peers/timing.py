@@ -48,6 +48,7 @@ def peer(name, unit):
     return enter
 
 
+LONG, FEW = 1.0, 3  # seconds of a sample after which so many are enough
 STILL_BUSY = 1.0  # seconds: a GPU keeps its clock for longer when it has nothing to do
 _last_busy = float("-inf")
 
@@ -58,12 +59,13 @@ def sample(once):
     now = time.perf_counter()
     until = now + (Pace.warm_up_when_busy if now - _last_busy < STILL_BUSY else Pace.warm_up)
     while True:
-        once()
+        latest = seconds(once)
         if time.perf_counter() >= until:
             break
     samples = []
+    minimum = min(FEW, Pace.minimum) if latest > LONG else Pace.minimum
     until = time.perf_counter() + Pace.budget
-    while len(samples) < Pace.minimum or (time.perf_counter() < until and len(samples) < MAX_SAMPLES):
+    while len(samples) < minimum or (time.perf_counter() < until and len(samples) < MAX_SAMPLES):
         samples.append(once())
     _last_busy = time.perf_counter()
     return samples

@@ -2,9 +2,10 @@
  * Rows on `pumice/learn`: on the CPU engine beside scikit-learn, on the GPU beside the same fit written for PyTorch and JAX. The
  * work is in bench/learn-work.ts, the peers' in bench/peers/learn.py; both sides state the same sizes.
  */
+import { FITS, fitMilliseconds } from "../fit-work.js";
 import { centres, type FitSize, mixture, neighbors, type SearchSize } from "../learn-work.js";
 import type { Row } from "../row.js";
-import { length, pythonPeers, type Sized, timeOf, to } from "../sizes.js";
+import { length, noteSize, pythonPeers, type Sized, timeOf, to } from "../sizes.js";
 import type { Work } from "../tensor-work.js";
 
 /** Work at a size, and the size in words. */
@@ -82,4 +83,29 @@ function rowsOf(definition: Definition): Row[] {
   ];
 }
 
-export const learnRows: readonly Row[] = definitions.flatMap(rowsOf);
+/** Fits as users write them, with the options of scikit-learn's row of the same name. */
+const fits: readonly { readonly name: keyof typeof FITS; readonly title: string; readonly samples: number }[] = [
+  { name: "pca", title: "principal components of 1e5×256 f32, all of them", samples: 1e5 },
+  { name: "logistic", title: "logistic regression of 1e5×50 f32", samples: 1e5 },
+  { name: "ridge", title: "ridge regression of 1e5×50 f32", samples: 1e5 },
+  { name: "dbscan", title: "DBSCAN of 1e5×2 f32, some 100 neighbours each", samples: 1e5 },
+  { name: "boosting", title: "histogram gradient boosting of 1e5×28 f32, 100 trees", samples: 1e5 },
+  { name: "forest", title: "random forest of 1e4×28 f32, 100 trees", samples: 1e4 },
+  { name: "tsne", title: "t-SNE of 5000×50 f32, 250 rounds", samples: 5000 },
+];
+
+const fitRow = ({ name, title, samples }: (typeof fits)[number]): Row => ({
+  name: `cpu-learn-${name}`,
+  title: `${title}, on the CPU engine`,
+  unit: "ms",
+  better: "lower",
+  place: "cpu",
+  targets: [to(1, "scikit-learn")],
+  peers: { "scikit-learn": `sklearn/learn-${name}` },
+  run: (context) => {
+    noteSize(context);
+    return fitMilliseconds(context, FITS[name](context.tensors, length(samples, context)));
+  },
+});
+
+export const learnRows: readonly Row[] = [...definitions.flatMap(rowsOf), ...fits.map(fitRow)];
