@@ -194,11 +194,26 @@ function remade(node: Node, inputs: readonly Node[]): Node {
   return copy;
 }
 
-/** Leaves without memory, and movements of them; variables of derivatives are excluded. */
-function isConstant(node: Node): boolean {
-  if (node.trace) return false;
-  let source = node;
-  while (source.storage === null && source.primitive.kind === "movement" && source.inputs.length === 1)
-    [source] = source.inputs;
-  return source.storage === null && source.primitive.kind === "leaf" && source.primitive !== placeholder;
+/** Additions that a constant may take an element: more is computed once, outside. */
+const CHEAP = 24;
+
+/**
+ * Leaves without memory, and what is computed of them for less than a load costs: a mask that compares positions is not kept for all rounds of a
+ * loop. Variables of derivatives are excluded.
+ */
+const isConstant = (node: Node): boolean => costOfConstant(node, CHEAP) <= CHEAP;
+
+/** Additions for an element of a constant, or more than `most`; infinite for what is none. */
+function costOfConstant(node: Node, most: number): number {
+  const { primitive, inputs, storage, trace } = node;
+  if (trace || storage !== null || primitive === placeholder) return Number.POSITIVE_INFINITY;
+  if (primitive.kind === "leaf") return 0;
+  if (primitive.kind !== "elementwise" && (primitive.kind !== "movement" || inputs.length !== 1))
+    return Number.POSITIVE_INFINITY;
+  let cost = primitive.kind === "elementwise" ? Math.max(1, primitive.cost) : 0;
+  for (const input of inputs) {
+    if (cost > most) break;
+    cost += costOfConstant(input, most - cost);
+  }
+  return cost;
 }

@@ -14,9 +14,9 @@ import {
   substitute,
 } from "../../src/graph/function.js";
 import { inputsFirst, type Node } from "../../src/graph/node.js";
-import { constant, placeholder } from "../../src/graph/primitives/leaf.js";
+import { constant, iota, placeholder } from "../../src/graph/primitives/leaf.js";
 import { g } from "../../src/graph/vocabulary.js";
-import { nowhere, stored, storedAs } from "../support/nodes.js";
+import { make, nowhere, stored, storedAs } from "../support/nodes.js";
 import { plainValues } from "../support/plain-graph.js";
 
 const parameter = (...shape: number[]): Node => makePlaceholder({ shape, dtype: "f32", device: nowhere });
@@ -128,6 +128,22 @@ test("constants, also stretched ones, stay inside as the function's own: computi
   assert.deepEqual(plainValues(body.apply([x]), new Map([[x, [1, 2]]])), [[3, 4]]);
   const own = inputsFirst(body.results, ({ inputs }) => inputs).find(({ primitive }) => primitive === constant);
   assert.ok(own && own !== two && own.storage === null);
+});
+
+test("what is computed of constants alone stays inside while it costs less than a load", () => {
+  const p = parameter(4);
+  const places = make(iota, [], { shape: [4], dtype: "f32" });
+  const mask = g.less(g.mul(places, places), 3);
+  const { body, captured } = closeOver([g.where(mask, p, places)], [p]);
+  assert.deepEqual(captured, []);
+  const x = stored(4);
+  assert.deepEqual(plainValues(body.apply([x]), new Map([[x, [7, 8, 9, 10]]])), [[7, 8, 2, 3]]);
+  const dear = g.exp(g.exp(g.exp(places)));
+  assert.deepEqual(closeOver([g.add(p, dear)], [p]).captured, [dear]);
+  const read = g.mul(places, stored(4));
+  assert.deepEqual(closeOver([g.add(p, read)], [p]).captured, [read], "memory is no constant");
+  const held = g.add(places, parameter(4));
+  assert.deepEqual(closeOver([g.add(p, held)], [p]).captured, [held], "nor is a parameter of another function");
 });
 
 test("a constant that is differentiated by is captured, because its derivative is asked for outside", () => {

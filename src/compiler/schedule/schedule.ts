@@ -33,6 +33,7 @@ import {
 import { nothing, type Survey, surveyFrom } from "./survey.js";
 import { transposedAxes } from "./transposed-axes.js";
 import { viewed } from "./views.js";
+import { walkedAgain } from "./walked-again.js";
 
 /** Rows that are shared out several to a thread. */
 const MANY_ROWS = 1 << 16;
@@ -52,7 +53,8 @@ export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?
     const members = order.flatMap((node) => groups.get(node) ?? []).map((grown) => asMember(grown, stored));
     return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
   };
-  for (const node of sharedAndCostly(join(grow(stored, graph, profile)))) stored.add(narrowedBy(node, graph));
+  const clusters = join(grow(stored, graph, profile));
+  for (const node of [...sharedAndCostly(clusters), ...walkedAgain(clusters)]) stored.add(narrowedBy(node, graph));
   return join(grow(stored, graph, profile)).map((cluster) => taskOf(cluster, stored, profile));
 }
 

@@ -12,6 +12,7 @@ import type { Node } from "../../graph/node.js";
 import type { TargetProfile } from "../target/profile.js";
 import type { Group } from "./group.js";
 import { statementsOf } from "./statement-counts.js";
+import type { Survey } from "./survey.js";
 
 /** A group, and what decides whether it may join others. */
 export interface Sibling {
@@ -23,6 +24,8 @@ export interface Sibling {
   readonly bytesMoved: number;
   /** Nodes it loads, and in words at which indices, in terms of the row and the column. */
   readonly loads: ReadonlyMap<Node, ReadonlySet<string>>;
+  /** The reductions it computes. */
+  readonly reductions: Survey["reductions"];
   /** The index of its own result, in the same words. */
   readonly ownIndex: string;
   /** Additions it takes to compute an element of a node that two groups share. */
@@ -44,6 +47,8 @@ export type Member =
 export interface Cluster {
   readonly members: readonly Member[];
   readonly needs: ReadonlySet<Cluster>;
+  /** Whether it needs another, directly or through others. */
+  dependsOn(other: Cluster): boolean;
 }
 
 /** @internal for tests: made by hand */
@@ -79,7 +84,7 @@ const resultsOf = (member: Member): readonly Node[] =>
   member.kind === "routine" ? [member.node] : member.sibling.group.results.map(({ node }) => node);
 
 /** Rows with the same key are the same rows. */
-function rowsKey({ results: [{ node, rowAxes }] }: Group): string {
+export function rowsKey({ results: [{ node, rowAxes }] }: Group): string {
   const extents = rowAxes.map((axis) => node.shape[axis]).filter((extent) => extent !== 1);
   return extents.join("×");
 }
@@ -151,7 +156,7 @@ class GrowingCluster implements Cluster {
     }
   }
 
-  /** Whether it needs another, directly or through others: what is not above the other does not. */
+  /** What is not above the other does not need it. */
   dependsOn(other: GrowingCluster): boolean {
     const seen = new Set<GrowingCluster>([this]);
     for (const cluster of seen) {

@@ -3,7 +3,7 @@
  * other, along the edges of their graph; all pairs repel each other. The repulsion is exact: one pass over all pairs, of which
  * nothing is kept, where Barnes & Hut would approximate it by a tree. Places are columns, [components, samples].
  */
-import { stack, type Tensor, where } from "../../tensor/index.js";
+import { arange, stack, type Tensor, where } from "../../tensor/index.js";
 import { conditionalOf, symmetric } from "../neighbors/perplexity.js";
 import type { Neighbors } from "../neighbors/search.js";
 import { type EdgeRows, edgeRows, sumOfEdges } from "./edge-rows.js";
@@ -44,7 +44,7 @@ const columnsOf = (places: Tensor): Tensor[] =>
 /** (1 + d² / ν)⁻¹ of differences, one tensor for each component. */
 function nearness(differences: readonly Tensor[], freedom: number): Tensor {
   const squares = differences.map((d) => d.square() as Tensor).reduce((sum, d) => sum.add(d) as Tensor);
-  return squares.div(freedom).add(1).reciprocal() as Tensor;
+  return (freedom === 1 ? squares : squares.div(freedom)).add(1).reciprocal() as Tensor;
 }
 
 /** Σ of the similarities of all pairs, and the sums of their pushes on each sample: one kernel without a matrix of pairs. */
@@ -52,13 +52,12 @@ function repulsion(columns: readonly Tensor[], freedom: number): { readonly tota
   const differences = columns.map((column) => column.expandDims(1).sub(column) as Tensor);
   const near = nearness(differences, freedom);
   const similarity = freedom === 1 ? near : (near.pow((freedom + 1) / 2) as Tensor);
-  // A sample is no pair with itself, but with another at the same place. Counting those apart keeps the digits of small sums.
-  const isSame = similarity.equal(1);
-  const apart = where(isSame, 0, similarity).sum({ axis: 1 });
-  const others = isSame.cast(near.dtype).sum({ axis: 1 }).sub(1);
+  // A sample is no pair with itself. To subtract its 1 from a sum would take the digits of small sums.
+  const samples = arange(near.shape[0] as number, { device: near.device, dtype: "i32" }) as Tensor;
+  const isSelf = samples.expandDims(1).equal(samples);
   const push = similarity.mul(near);
   return {
-    total: apart.add(others).sum() as Tensor,
+    total: where(isSelf, 0, similarity).sum({ axis: 1 }).sum() as Tensor,
     pushes: differences.map((d) => push.mul(d).sum({ axis: 1 }) as Tensor),
   };
 }

@@ -68,7 +68,7 @@ const clusters = (...groups: readonly (readonly Node[])[]): Cluster[] =>
   groups.map((nodes) => {
     const group = { results: [{ node: nodes[0]!, rowAxes: [] }] };
     const member = { kind: "group", sibling: { group, nodes: new Set(nodes) } } as unknown as Member;
-    return { members: [member], needs: new Set() };
+    return { members: [member], needs: new Set(), dependsOn: () => false };
   });
 
 test("what follows from results of other kernels costs only itself", () => {

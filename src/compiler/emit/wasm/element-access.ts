@@ -53,17 +53,17 @@ export function loadLanes(
   }
   const at = (i: Value<"i32">) => loadElement(f, memory.dtype, addressOf(f, memory, i), offsetOf(memory, by));
   if (index.kind === "uniform") return { kind: "uniform", value: at(index.value as Value<"i32">) };
-  if (areNeighbours(index) && isWord(memory)) {
-    return { kind: "lanes", value: f.v128.load(addressOf(f, memory, index.value), offsetOf(memory, by)) };
-  }
-  if (areNeighbours(index) && isNarrowFloat(memory.dtype)) {
-    const value = loadNarrow(f, memory.dtype, addressOf(f, memory, index.value), offsetOf(memory, by));
-    return { kind: "lanes", value };
-  }
-  if (areNeighbours(index) && memory.dtype === "f64") {
+  if (areNeighbours(index)) {
     const start = addressOf(f, memory, index.value);
-    const half = (part: number) => f.v128.load(start, offsetOf(memory, by + part));
-    return { kind: "pair", values: [half(0), half(2)] };
+    const first = by + index.steps[0];
+    if (isWord(memory)) return { kind: "lanes", value: f.v128.load(start, offsetOf(memory, first)) };
+    if (isNarrowFloat(memory.dtype)) {
+      return { kind: "lanes", value: loadNarrow(f, memory.dtype, start, offsetOf(memory, first)) };
+    }
+    if (memory.dtype === "f64") {
+      const half = (part: number) => f.v128.load(start, offsetOf(memory, first + part));
+      return { kind: "pair", values: [half(0), half(2)] };
+    }
   }
   const indexIn = (lane: number) => laneOf(f, index, "i32", lane) as Value<"i32">;
   if (!isWord(memory)) return gathered(f, type, (lane) => at(indexIn(lane)));
@@ -90,21 +90,18 @@ export function storeLanes(
     f.v128.store(addressOf(f, memory, single(index)), vectorOf(f, value, type), offsetOf(memory, by));
     return;
   }
-  if (lane === null && areNeighbours(index) && memory.dtype === "f64") {
-    const start = addressOf(f, memory, index.value);
-    for (const [half, vector] of pairOf(f, value).entries()) {
-      f.v128.store(start, vector, offsetOf(memory, by + 2 * half));
-    }
-    return;
-  }
-  if (lane === null && areNeighbours(index) && isNarrowFloat(memory.dtype)) {
-    const to = addressOf(f, memory, index.value);
-    storeNarrow(f, memory.dtype, to, vectorOf(f, value, type), offsetOf(memory, by));
-    return;
-  }
   const isAll = lane === null && isWord(memory);
-  if (isAll && areNeighbours(index)) {
-    f.v128.store(addressOf(f, memory, index.value), vectorOf(f, value, type), offsetOf(memory, by));
+  const isVector = lane === null && (isWord(memory) || memory.dtype === "f64" || isNarrowFloat(memory.dtype));
+  if (isVector && areNeighbours(index)) {
+    const start = addressOf(f, memory, index.value);
+    const first = by + index.steps[0];
+    if (isNarrowFloat(memory.dtype)) {
+      storeNarrow(f, memory.dtype, start, vectorOf(f, value, type), offsetOf(memory, first));
+    } else if (memory.dtype === "f64") {
+      for (const [half, vector] of pairOf(f, value).entries()) {
+        f.v128.store(start, vector, offsetOf(memory, first + 2 * half));
+      }
+    } else f.v128.store(start, vectorOf(f, value, type), offsetOf(memory, first));
   } else if (isAll && areAhead(index) && value.kind === "lanes" && type !== "bool") {
     const start = addressOf(f, memory, index.value);
     for (const each of [0, 1, 2, 3]) {

@@ -50,14 +50,15 @@ export class BodyEmitter {
     this.spread = spreadValues(kernel, this.varying);
   }
 
-  rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4): void {
-    this.row = lanes === 1 ? { kind: "uniform", value: row } : counted(row as Value<"i32">, VECTOR_LANES);
+  /** One row, or four of which the first is `ahead` of `row`. */
+  rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4, ahead = 0): void {
+    this.row = lanes === 1 ? { kind: "uniform", value: row } : counted(row as Value<"i32">, VECTOR_LANES, ahead);
     this.statements(this.kernel.body);
   }
 
   /** Several groups of four rows, one after another. */
   rowsInTurns(row: Value<"i32">): void {
-    this.inTurns((turn) => this.rows(this.f.i32.add(row, turn * VECTOR_LANES), VECTOR_LANES));
+    this.inTurns((turn) => this.rows(row, VECTOR_LANES, turn * VECTOR_LANES));
   }
 
   private statements(list: readonly Statement[]): void {
@@ -296,7 +297,7 @@ export class BodyEmitter {
     const state = Array.from({ length: TURNS }, () => initial.flatMap(wasmValuesOf)).flat();
     const sums = f.fold(f.i32.const(0), to, VECTOR_LANES * TURNS, state, (i, carried) =>
       this.inTurns((turn) => {
-        this.laneValues[loop.index.id] = counted(f.i32.add(i, turn * VECTOR_LANES), VECTOR_LANES);
+        this.laneValues[loop.index.id] = counted(i, VECTOR_LANES * TURNS, turn * VECTOR_LANES);
         loop.accumulators.forEach(({ value }, k) => {
           this.laneValues[value.id] = { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> };
         });

@@ -36,7 +36,7 @@ export function joined(kinds: readonly LaneValue["kind"][], values: readonly Val
 const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
 
 export function single(x: LaneValue): Value {
-  if (x.kind === "uniform" || x.kind === "rising") return x.value;
+  if (x.kind === "uniform" || (x.kind === "rising" && x.steps[0] === 0)) return x.value;
   throw new Error("emitWasm: four values where one is needed");
 }
 

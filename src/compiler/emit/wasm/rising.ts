@@ -8,34 +8,34 @@ import type { Value } from "../../../wasm/value.js";
 import type { Value as IRValue } from "../../ir/ir.js";
 import type { LaneValue } from "./lane-values.js";
 
-/** In each lane the first lane's number plus a constant. */
+/** In each lane the same number plus a constant. */
 export interface Rising {
   readonly kind: "rising";
   readonly value: Value<"i32">;
-  /** The constant of each lane; the first has 0. */
+  /** The constant of each lane. */
   readonly steps: readonly number[];
   /** The value is a multiple of this, and not negative; 1 where nothing is known. */
   readonly multiple: number;
 }
 
-/** From lane to lane one more. */
-export const counted = (value: Value<"i32">, multiple: number): Rising => ({
+/** From lane to lane one more, in the first lane so many more than the value. */
+export const counted = (value: Value<"i32">, multiple: number, ahead = 0): Rising => ({
   kind: "rising",
   value,
-  steps: [0, 1, 2, 3],
+  steps: [0, 1, 2, 3].map((lane) => ahead + lane),
   multiple,
 });
 
-/** Lanes are neighbours, in order. */
+/** Lanes are neighbours, in order, and none is before the value. */
 export const areNeighbours = (x: LaneValue): x is Rising =>
-  x.kind === "rising" && x.steps.every((step, lane) => step === lane);
+  x.kind === "rising" && x.steps[0] >= 0 && x.steps.every((step, lane) => step === x.steps[0] + lane);
 
-/** No lane is before the first. */
+/** No lane is before the value. */
 export const areAhead = (x: LaneValue): x is Rising => x.kind === "rising" && x.steps.every((step) => step >= 0);
 
 /**
  * A quotient or remainder by a constant with one division for all lanes: possible if no lane reaches the next multiple of it, or
- * the first lane is at a multiple.
+ * the value is at a multiple.
  */
 function divided(f: FunctionBuilder, op: "idiv" | "irem", x: Rising, by: number): LaneValue | null {
   const { value, steps, multiple } = x;
@@ -45,7 +45,7 @@ function divided(f: FunctionBuilder, op: "idiv" | "irem", x: Rising, by: number)
     if (op === "idiv") return { kind: "uniform", value: quotient() };
     return { ...x, value: f.i32.rem_u(value, by) };
   }
-  if (multiple % by !== 0) return null;
+  if (multiple % by !== 0) return steps[0] >= multiple ? divided(f, op, fromFirst(f, x), by) : null;
   if (op === "idiv") {
     return {
       kind: "rising",
@@ -55,6 +55,12 @@ function divided(f: FunctionBuilder, op: "idiv" | "irem", x: Rising, by: number)
     };
   }
   return { kind: "rising", value: f.i32.const(0), steps: steps.map((step) => step % by), multiple: 1 };
+}
+
+/** The same numbers, with less than a multiple between the value and the first lane. */
+function fromFirst(f: FunctionBuilder, { kind, value, steps, multiple }: Rising): Rising {
+  const whole = steps[0] - (steps[0] % multiple);
+  return { kind, value: f.i32.add(value, whole), steps: steps.map((step) => step - whole), multiple };
 }
 
 /** Sums, differences, multiples and some quotients of rising values are rising. */

@@ -13,13 +13,13 @@ import { start } from "../../../wasm/running.js";
 const k = new KernelBuilder("rising", 100);
 const operation = (op: BinaryOp, constant: number): IRValue => k.binary(op, k.row, k.constant("i32", constant));
 
-/** The lanes of an operation on a counted index that begins at `first`, a multiple of `multiple`; null if not rising. */
-function lanes(op: BinaryOp, constant: number, first: number, multiple: number): number[] | null {
+/** The lanes of an operation on a counted index `ahead` of `first`, a multiple of `multiple`; null if not rising. */
+function lanes(op: BinaryOp, constant: number, first: number, multiple: number, ahead = 0): number[] | null {
   let isRising = true;
   const m = new ModuleBuilder({ memory: null });
   const results = [0, 1, 2, 3].map((lane) => {
     const build = (f: FunctionBuilder, x: Value<"i32">): Value<"i32"> => {
-      const operands: LaneValue[] = [counted(x, multiple), { kind: "uniform", value: f.i32.const(constant) }];
+      const operands: LaneValue[] = [counted(x, multiple, ahead), { kind: "uniform", value: f.i32.const(constant) }];
       const made = rising(f, operation(op, constant), operands);
       if (made) return laneOf(f, made, "i32", lane) as Value<"i32">;
       isRising = false;
@@ -69,6 +69,29 @@ describe("four neighbours, through one operation", () => {
     );
   });
 
+  test("lanes ahead of the value: the same, whether a multiple holds all of them or only those", () => {
+    for (const [op, rule] of [
+      ["add", (x: number) => x + 8],
+      ["mul", (x: number) => x * 8],
+      ["idiv", (x: number) => Math.floor(x / 8)],
+      ["irem", (x: number) => x % 8],
+    ] as const) {
+      for (const ahead of [0, 4, 8, 12]) {
+        assert.deepEqual(
+          lanes(op, 8, 16, 16, ahead),
+          each(rule, 16 + ahead),
+          `${op}, ${ahead} ahead of a multiple of 16`,
+        );
+        assert.deepEqual(
+          lanes(op, 8, 20, 4, ahead),
+          each(rule, 20 + ahead),
+          `${op}, ${ahead} ahead of a multiple of 4`,
+        );
+      }
+    }
+    assert.equal(lanes("irem", 6, 20, 4, 8), null);
+  });
+
   test("a quotient that some lanes step over is left to the lanes", () => {
     assert.equal(lanes("idiv", 3, 20, 4), null);
     assert.equal(lanes("irem", 6, 20, 4), null);
@@ -76,11 +99,13 @@ describe("four neighbours, through one operation", () => {
   });
 });
 
-test("neighbours are in order and without gaps; ahead means none before the first", () => {
+test("neighbours are in order and without gaps; ahead means none before the value", () => {
   const value = null as unknown as Value<"i32">;
   const steps = (...list: number[]): LaneValue => ({ kind: "rising", value, steps: list, multiple: 1 });
   assert.ok(areNeighbours(steps(0, 1, 2, 3)));
+  assert.ok(areNeighbours(steps(4, 5, 6, 7)));
   assert.ok(!areNeighbours(steps(0, 2, 4, 6)));
+  assert.ok(!areNeighbours(steps(-4, -3, -2, -1)), "memory instructions add, and do not subtract");
   assert.ok(areAhead(steps(0, 7, 2, 0)));
   assert.ok(!areAhead(steps(0, -1, 2, 3)));
 });
