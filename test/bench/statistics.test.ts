@@ -63,6 +63,19 @@ test("the minimum number of samples is taken even when the budget is spent", asy
   assert.deepEqual(await sample({ warmUp: 0, budget: 0, minimum: 4 }, once, now), [2, 3, 4, 5]);
 });
 
+test("of samples that take longer than a second three are enough; the warm-up tells", async () => {
+  const samplesOf = async (milliseconds: number) => {
+    let clock = 0;
+    const once = () => {
+      clock += milliseconds;
+      return milliseconds;
+    };
+    return (await sample({ warmUp: 0, budget: 0, minimum: 7 }, once, () => clock)).length;
+  };
+  assert.equal(await samplesOf(999), 7);
+  assert.equal(await samplesOf(1001), 3);
+});
+
 test("a fixed number of repetitions follows one that does not count", async () => {
   const { once } = fakeClock();
   assert.deepEqual(await repeat(3, once), [2, 3, 4]);
