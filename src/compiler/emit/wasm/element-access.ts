@@ -5,6 +5,7 @@ import type { Value } from "../../../wasm/value.js";
 import type { CombineOp, IRType } from "../../ir/ir.js";
 import { decodeBrain, decodeByte, decodeHalf, encodeBrain, encodeByte, encodeHalf, fourWords } from "./half.js";
 import { gathered, type LaneValue, laneOf, pairOf, single, vectorOf } from "./lane-values.js";
+import { isNarrowInteger, loadNarrowIntegers, storeNarrowIntegers } from "./narrow-integers.js";
 import { areAhead, areNeighbours } from "./rising.js";
 import { binary, loadElement, storeElement, wasmType } from "./scalars.js";
 import { VECTOR_LANES } from "./vector-plan.js";
@@ -23,6 +24,10 @@ export interface ElementMemory {
 
 const bytesPerElement = ({ dtype, isOfRows }: ElementMemory): number =>
   DTYPES[dtype].bytes * (isOfRows ? VECTOR_LANES : 1);
+
+/** Whether four neighbours are loaded and stored as vectors. */
+export const hasVectors = (dtype: DType): boolean =>
+  DTYPES[dtype].bytes === 4 || dtype === "f64" || isNarrowFloat(dtype) || isNarrowInteger(dtype);
 
 /** Whether four elements are one vector. */
 const isWord = ({ dtype }: ElementMemory): boolean => DTYPES[dtype].bytes === 4;
@@ -60,6 +65,9 @@ export function loadLanes(
     if (isNarrowFloat(memory.dtype)) {
       return { kind: "lanes", value: loadNarrow(f, memory.dtype, start, offsetOf(memory, first)) };
     }
+    if (isNarrowInteger(memory.dtype)) {
+      return { kind: "lanes", value: loadNarrowIntegers(f, memory.dtype, start, offsetOf(memory, first)) };
+    }
     if (memory.dtype === "f64") {
       const half = (part: number) => f.v128.load(start, offsetOf(memory, first + part));
       return { kind: "pair", values: [half(0), half(2)] };
@@ -91,12 +99,13 @@ export function storeLanes(
     return;
   }
   const isAll = lane === null && isWord(memory);
-  const isVector = lane === null && (isWord(memory) || memory.dtype === "f64" || isNarrowFloat(memory.dtype));
-  if (isVector && areNeighbours(index)) {
+  if (lane === null && hasVectors(memory.dtype) && areNeighbours(index)) {
     const start = addressOf(f, memory, index.value);
     const first = by + index.steps[0];
     if (isNarrowFloat(memory.dtype)) {
       storeNarrow(f, memory.dtype, start, vectorOf(f, value, type), offsetOf(memory, first));
+    } else if (isNarrowInteger(memory.dtype)) {
+      storeNarrowIntegers(f, memory.dtype, start, vectorOf(f, value, type), offsetOf(memory, first));
     } else if (memory.dtype === "f64") {
       for (const [half, vector] of pairOf(f, value).entries()) {
         f.v128.store(start, vector, offsetOf(memory, first + 2 * half));

@@ -11,7 +11,7 @@ import {
   usedBy,
   walkStatements,
 } from "../../ir/ir.js";
-
+import { isNarrowInteger } from "./narrow-integers.js";
 import { isForPairs } from "./pairs.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
@@ -68,6 +68,10 @@ export const canTakeTurns = (body: readonly Statement[]): boolean =>
 
 export const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
 
+/** Whether four neighbours are one vector, perhaps after a few instructions that convert narrow ones. */
+const areVector = (dtype: DType): boolean =>
+  DTYPES[dtype].bytes === 4 || isNarrowFloat(dtype) || isNarrowInteger(dtype);
+
 export function planVectors(kernel: Kernel): VectorPlan {
   const loops: Loop[] = [];
   const values: IRValue[] = [];
@@ -97,8 +101,6 @@ export function planVectors(kernel: Kernel): VectorPlan {
   }
   if (isOrdered || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
   const loads = values.filter(({ op }) => op === "load");
-  // A few instructions convert four narrow floats to and from a vector.
-  const areVector = (dtype: DType) => DTYPES[dtype].bytes === 4 || isNarrowFloat(dtype);
   const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
     const step = stepsIn(variable);
     return among.filter(
@@ -110,7 +112,7 @@ export function planVectors(kernel: Kernel): VectorPlan {
   const isStoredByRow =
     stores.every(({ index, buffer }) => byRow(index) === 1 && areVector(kernel.buffers[buffer].dtype)) &&
     accesses.every(({ index }) => byRow(index) === 0) &&
-    kernel.arrays.every(({ type }) => areVector(type));
+    kernel.arrays.every(({ type }) => DTYPES[type].bytes === 4);
   const rowCount = sideBySide(row, loads);
   const innermost = loops.filter((loop) => loop.body.every((statement) => statement.kind !== "loop"));
   const chosen = innermost.filter((loop) => loop.extent >= 2 * VECTOR_LANES && isVectorizable(loop));
@@ -134,8 +136,7 @@ const LACKING = 4;
 /** Whether most of what changes from round to round has vectors. */
 function isWorthVectors(loop: Loop, { buffers, arrays }: Kernel): boolean {
   const step = stepsIn(loop.index);
-  const isNeighbour = (index: IRValue, dtype: DType) =>
-    step(index) === 1 && (DTYPES[dtype].bytes === 4 || dtype === "f64");
+  const isNeighbour = (index: IRValue, dtype: DType) => step(index) === 1 && (areVector(dtype) || dtype === "f64");
   let [good, bad] = [0, 0];
   const count = (isGood: boolean) => {
     if (isGood) good++;
