@@ -21,10 +21,18 @@ import { productShapeOf } from "../tiles/operand-orders.js";
 import { isTiled, type ProductPlan, planProduct } from "../tiles/plan.js";
 import { splitProduct } from "./split-product.js";
 
-/** An operand of at most so many additions is computed while tiles are loaded. */
-const CHEAP = 8;
-/** Additions over all loads of an element from which on storing the operand pays. */
-const WORTH_STORING = 48;
+/**
+ * An operand of at most `cheap` additions is computed while tiles are loaded; of a dearer one storing pays from `worth` additions on, over all
+ * loads of an element. Memory is near a processor: a batch of bytes over 255 was better stored, where its product loads it four times.
+ */
+interface StoringCosts {
+  readonly cheap: number;
+  readonly worth: number;
+}
+const STORING = { gpu: { cheap: 8, worth: 48 }, cpu: { cheap: 2, worth: 16 } } as const satisfies Record<
+  string,
+  StoringCosts
+>;
 
 interface ProductRewriter {
   /** The replacement of a product with these params and operands; null where it becomes a sum of products. */
@@ -35,8 +43,9 @@ interface ProductRewriter {
 
 export function productRewriter(profile: TileProfile): ProductRewriter {
   const stored = new Set<Node>();
+  const costs = profile.kind === "panels" ? STORING.cpu : STORING.gpu;
   const store = (operand: Node, times: number) => {
-    for (const node of computedOften(operand, times)) stored.add(node);
+    for (const node of computedOften(operand, times, costs)) stored.add(node);
   };
   return {
     stored,
@@ -124,7 +133,7 @@ function filled(node: Node, axis: number, extent: number): Node {
 }
 
 /** The nodes behind the movement of an operand that cost too much to be computed each of the times they are loaded. */
-function computedOften(operand: Node, times: number): Node[] {
+function computedOften(operand: Node, times: number, { cheap, worth }: StoringCosts): Node[] {
   const found: Node[] = [];
   const seen = new Set<Node>();
   const stack = [operand];
@@ -136,7 +145,7 @@ function computedOften(operand: Node, times: number): Node[] {
     else if (primitive === cast) stack.push(...node.inputs);
     else if (primitive.kind === "elementwise") {
       const cost = costOf(node);
-      if (cost > CHEAP && cost * times > WORTH_STORING) found.push(node);
+      if (cost > cheap && cost * times > worth) found.push(node);
     }
   }
   return found;

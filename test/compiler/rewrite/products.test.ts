@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { productRewriter } from "../../../src/compiler/rewrite/products.js";
-import { gpuProfile } from "../../../src/compiler/target/profile.js";
+import { cpuProfile, gpuProfile } from "../../../src/compiler/target/profile.js";
 import type { DType } from "../../../src/core/dtype.js";
 import { castNode } from "../../../src/graph/build.js";
 import type { Node } from "../../../src/graph/node.js";
@@ -69,6 +69,18 @@ test("what is dear to compute is stored before tiles load it again and again; wh
   assert.deepEqual(storedFor(g.permute(dear, [0, 2, 1]), b), [dear], "behind movement, before it moves");
   assert.deepEqual(storedFor(g.neg(a), b), []);
   assert.deepEqual(storedFor(a, b), []);
+});
+
+test("bytes over a number, which a product loads several times, are stored on a CPU and computed by the tiles of a GPU", () => {
+  const pixels = g.div(castNode(storedAs("u8", 1, 128, 784), "f32"), 255);
+  const weights = storedAs("f32", 1, 784, 256);
+  const storedBy = (profile: typeof tiles): Node[] => {
+    const rewriter = productRewriter(profile);
+    rewriter.rewrite({}, [pixels, weights]);
+    return [...rewriter.stored];
+  };
+  assert.deepEqual(storedBy(cpuProfile.tiles), [pixels]);
+  assert.deepEqual(storedBy(tiles), []);
 });
 
 test("an operand that is loaded often is cast to its narrow dtype once, before; not where it is loaded a few times", () => {

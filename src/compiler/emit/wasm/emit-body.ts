@@ -19,7 +19,7 @@ import { addressOf, type ElementMemory, loadLanes, offsetOf, storeLanes, updateA
 import { joined, type LaneValue, laneOf, pairOf, single, vector, vectorOf, wasmValuesOf } from "./lane-values.js";
 import { counted, rising } from "./rising.js";
 import { binary, scalar } from "./scalars.js";
-import { spreadValues, varyingValues } from "./varying-values.js";
+import { spreadValues, valuesOfAllRows, varyingValues } from "./varying-values.js";
 import { canTakeTurns, combiningOp, LEAST_TURNS, NARROW, TURNS, VECTOR_LANES, type VectorPlan } from "./vector-plan.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
@@ -30,11 +30,12 @@ type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 export class BodyEmitter {
   /** By the id of the IR value. */
-  private readonly laneValues: LaneValue[] = [];
+  private readonly laneValues: LaneValue[];
   /** Constants that the body has used, by id. */
   private readonly constants = new Map<number, LaneValue>();
   private readonly varying: ReadonlySet<number>;
   private readonly spread: ReadonlySet<number>;
+  private readonly known: readonly LaneValue[];
   private row: LaneValue | null = null;
   /** Delayed writes; null: writes happen at once. */
   private writeLater: (() => void)[] | null = null;
@@ -45,9 +46,19 @@ export class BodyEmitter {
     private readonly addresses: readonly Value<"i32">[],
     private readonly arrays: readonly Value<"i32">[],
     private readonly plan: VectorPlan,
+    /** Values that are computed already, by id. */
+    known: readonly LaneValue[] = [],
   ) {
+    this.laneValues = [...known];
+    this.known = known;
     this.varying = varyingValues(kernel);
     this.spread = spreadValues(kernel, this.varying);
+  }
+
+  /** Computes what is the same for all rows: the bodies that are written afterwards know it. */
+  beforeRows(): readonly LaneValue[] {
+    for (const value of valuesOfAllRows(this.kernel)) this.laneValues[value.id] = this.compute(value);
+    return this.laneValues;
   }
 
   /** One row, or four of which the first is `ahead` of `row`. */
@@ -65,7 +76,7 @@ export class BodyEmitter {
     for (const statement of list) {
       switch (statement.kind) {
         case "let":
-          this.laneValues[statement.value.id] = this.compute(statement.value);
+          if (!this.known[statement.value.id]) this.laneValues[statement.value.id] = this.compute(statement.value);
           break;
         case "loop":
           this.loop(statement);

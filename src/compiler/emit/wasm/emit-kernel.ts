@@ -63,7 +63,8 @@ export function emitWasm(kernel: Kernel, relaxedSimd = false): Uint8Array {
     const rows = () => {
       const scratch = bytes > 0 ? takeScratch(f, args, kernel.buffers.length, bytes) : null;
       const arrays = scratch ? starts.map((offset) => f.i32.add(scratch, offset)) : [];
-      const newBody = () => new BodyEmitter(f, kernel, addresses, arrays, plan);
+      const known = new BodyEmitter(f, kernel, addresses, arrays, plan).beforeRows();
+      const newBody = () => new BodyEmitter(f, kernel, addresses, arrays, plan, known);
       if (rowsPerCount(kernel) > 1) {
         f.for(start, end, 1, (count) => {
           f.for(0, COUNTED_ROWS, 1, (part) => {

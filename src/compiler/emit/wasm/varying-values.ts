@@ -1,4 +1,4 @@
-/** Finds the values of a four-lane kernel that differ from lane to lane. */
+/** Finds the values of a kernel that are the same for all rows, and of a four-lane kernel those that differ from lane to lane. */
 import type { Value as IRValue, Kernel } from "../../ir/ir.js";
 import { walkStatements } from "../../ir/ir.js";
 
@@ -71,4 +71,17 @@ export function varyingValues(kernel: Kernel): ReadonlySet<number> {
     });
   }
   return varying;
+}
+
+/** Values outside of loops that are the same for all rows, in order: numbers in memory, and what is computed of them. */
+export function valuesOfAllRows({ body, buffers }: Kernel): readonly IRValue[] {
+  const found = new Set<IRValue>();
+  for (const statement of body) {
+    if (statement.kind !== "let") continue;
+    const { value } = statement;
+    const { op, args, attribute } = value;
+    const isSame = args.length > 0 && args.every((arg) => arg.op === "constant" || found.has(arg));
+    if (isSame && !(op === "load" && buffers[attribute as number].isWritten)) found.add(value);
+  }
+  return [...found];
 }

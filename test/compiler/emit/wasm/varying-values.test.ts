@@ -1,7 +1,7 @@
 /** Which values of a kernel of four lanes differ between the lanes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { spreadValues, varyingValues } from "../../../../src/compiler/emit/wasm/varying-values.js";
+import { spreadValues, valuesOfAllRows, varyingValues } from "../../../../src/compiler/emit/wasm/varying-values.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 
 test("values that follow from the lane vary; those of the row alone and combined ones do not", () => {
@@ -63,4 +63,17 @@ test("a number that only varying values use is loaded into all lanes at once", (
     [wanted, kept].map(({ id }) => spread.has(id)),
     [true, false],
   );
+});
+
+test("what comes of numbers in memory that no row writes is the same for all rows; what loops and rows make is not", () => {
+  const k = new KernelBuilder("rows", 8);
+  const [source, target] = [k.buffer("f32", false), k.buffer("f32", true)];
+  const zero = k.constant("i32", 0);
+  const rate = k.load(source, zero, "f32");
+  const half = k.binary("mul", rate, k.constant("f32", 0.5));
+  const own = k.load(source, k.row, "f32");
+  const written = k.load(target, zero, "f32");
+  const [sum] = k.loop(5, [k.constant("f32", 0)], (_, [a]) => [k.binary("add", a!, half)]);
+  k.store(target, k.row, k.binary("add", k.binary("add", sum!, own), written));
+  assert.deepEqual(valuesOfAllRows(k.finish()), [rate, half]);
 });
