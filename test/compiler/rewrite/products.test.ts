@@ -73,7 +73,7 @@ test("what is dear to compute is stored before tiles load it again and again; wh
 
 test("bytes over a number, which a product loads several times, are stored on a CPU and computed by the tiles of a GPU", () => {
   const pixels = g.div(castNode(storedAs("u8", 1, 128, 784), "f32"), 255);
-  const weights = storedAs("f32", 1, 784, 256);
+  const weights = storedAs("f32", 1, 784, 2048);
   const storedBy = (profile: typeof tiles): Node[] => {
     const rewriter = productRewriter(profile);
     rewriter.rewrite({}, [pixels, weights]);
