@@ -7,7 +7,6 @@
  */
 
 import { bytesOf } from "../../core/bytes.js";
-import { DTYPES } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import { MAX_I32 } from "../ir/ir.js";
@@ -274,4 +273,4 @@ function beforeLongEpilogue(result: Node, survey: Survey, { columnReduction }: T
 const isLoadedIn = (result: Node, isStored: (node: Node) => boolean) => (node: Node) =>
   node.storage !== null || (node !== result && isStored(node));
 
-const isWide = ({ dtype }: Node): boolean => DTYPES[dtype].bytes === 8;
+const isWide = ({ dtype }: Node): boolean => dtype === "i64" || dtype === "u64";

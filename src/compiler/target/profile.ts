@@ -13,7 +13,7 @@ export interface TargetProfile {
   /** Neighbouring elements of one load or store, and steps of a lane in one round of a loop. */
   readonly width: number;
   readonly unroll: number;
-  /** The same for numbers of 64 bits. */
+  /** The same for integers of 64 bits. */
   readonly unrollWide: number;
   /** Most elements of a row that a lane keeps in registers at once. */
   readonly elementsPerLane: number;
@@ -150,7 +150,7 @@ export const cpuProfile: TargetProfile = {
   maxLanes: 1,
   alignment: 1,
   width: 1,
-  // The emitter vectorises four rounds, or rows, but only of 32 bits.
+  // The emitter vectorises four rounds, or rows, but not of integers of 64 bits.
   unroll: 1,
   unrollWide: 4,
   elementsPerLane: 4,

@@ -26,7 +26,7 @@ const bytesPerElement = ({ dtype, isOfRows }: ElementMemory): number =>
   DTYPES[dtype].bytes * (isOfRows ? VECTOR_LANES : 1);
 
 /** Whether four neighbours are loaded and stored as vectors. */
-export const hasVectors = (dtype: DType): boolean =>
+const hasVectors = (dtype: DType): boolean =>
   DTYPES[dtype].bytes === 4 || dtype === "f64" || isNarrowFloat(dtype) || isNarrowInteger(dtype);
 
 /** Whether four elements are one vector. */

@@ -285,8 +285,8 @@ export class BodyEmitter {
     const initial = loop.accumulators.map(({ initial: given, value: { type } }) =>
       this.as(type === "f64" ? "pair" : "lanes", this.laneValue(given), type),
     );
-    const isNarrow = ({ kind }: LaneValue) => kind === "lanes";
-    const takesTurns = canTakeTurns(loop.body) && initial.every(isNarrow) && whole >= LEAST_TURNS;
+    const isVector = ({ kind }: LaneValue) => kind === "lanes" || kind === "pair";
+    const takesTurns = canTakeTurns(loop.body) && initial.every(isVector) && whole >= LEAST_TURNS;
     const taken = takesTurns ? whole - (whole % (VECTOR_LANES * TURNS)) : 0;
     const begun = taken > 0 ? this.roundsInTurns(loop, taken, initial) : initial;
     const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, VECTOR_LANES, begun, "rising");
@@ -304,22 +304,28 @@ export class BodyEmitter {
   /** Vectors of rounds that take turns, with accumulators of their own. */
   private roundsInTurns(loop: Loop, to: number, initial: readonly LaneValue[]): LaneValue[] {
     const { f } = this;
-    const count = initial.length;
-    const state = Array.from({ length: TURNS }, () => initial.flatMap(wasmValuesOf)).flat();
+    const kinds = initial.map(({ kind }) => kind);
+    const first = initial.flatMap(wasmValuesOf);
+    const partOf = (turn: number, values: readonly Value[]): LaneValue[] =>
+      joined(kinds, values.slice(turn * first.length, (turn + 1) * first.length));
+    const state = Array.from({ length: TURNS }, () => first).flat();
     const sums = f.fold(f.i32.const(0), to, VECTOR_LANES * TURNS, state, (i, carried) =>
       this.inTurns((turn) => {
         this.laneValues[loop.index.id] = counted(i, VECTOR_LANES * TURNS, turn * VECTOR_LANES);
+        const before = partOf(turn, carried);
         loop.accumulators.forEach(({ value }, k) => {
-          this.laneValues[value.id] = { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> };
+          this.laneValues[value.id] = before[k];
         });
         this.statements(loop.body);
-        return loop.accumulators.map(({ next }) => vectorOf(this.f, this.laneValue(next), next.type));
+        return loop.accumulators.flatMap(({ next }, k) =>
+          wasmValuesOf(this.as(kinds[k], this.laneValue(next), next.type)),
+        );
       }).flat(),
     );
+    const parts = Array.from({ length: TURNS }, (_, turn) => partOf(turn, sums));
     return loop.accumulators.map(({ value, next }, k) => {
-      const of = (turn: number): LaneValue => ({ kind: "lanes", value: sums[turn * count + k] as Value<"v128"> });
       const merge = (a: LaneValue, b: LaneValue) => vector(this.f, { ...next, args: [value, value] }, [a, b]);
-      return merge(merge(of(0), of(1)), merge(of(2), of(3)));
+      return merge(merge(parts[0][k], parts[1][k]), merge(parts[2][k], parts[3][k]));
     });
   }
 

@@ -68,9 +68,9 @@ export const canTakeTurns = (body: readonly Statement[]): boolean =>
 
 export const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
 
-/** Whether four neighbours are one vector, perhaps after a few instructions that convert narrow ones. */
+/** Whether four neighbours are one vector, perhaps after a few instructions that convert narrow ones, or of f64 two. */
 const areVector = (dtype: DType): boolean =>
-  DTYPES[dtype].bytes === 4 || isNarrowFloat(dtype) || isNarrowInteger(dtype);
+  DTYPES[dtype].bytes === 4 || dtype === "f64" || isNarrowFloat(dtype) || isNarrowInteger(dtype);
 
 export function planVectors(kernel: Kernel): VectorPlan {
   const loops: Loop[] = [];
@@ -93,13 +93,12 @@ export function planVectors(kernel: Kernel): VectorPlan {
     } else if (statement.kind === "write" && !statement.gate) accesses.push(statement);
     else isOrdered = true;
   });
-  if (isOrdered && kernel.lanes === 1) {
-    return {
-      isRowVector: false,
-      loops: new Set(loops.filter((loop) => isByItself(loop) && isWorthVectors(loop, kernel))),
-    };
+  if (kernel.lanes > 1) return { isRowVector: false, loops: new Set() };
+  const isWide = values.some(({ type }) => !NARROW.has(type));
+  if (isOrdered || values.some(({ type }) => type === "i64" || type === "u64")) {
+    const byThemselves = loops.filter((loop) => isByItself(loop) && isWorthVectors(loop, kernel));
+    return { isRowVector: false, loops: new Set(byThemselves) };
   }
-  if (isOrdered || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
   const loads = values.filter(({ op }) => op === "load");
   const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
     const step = stepsIn(variable);
@@ -115,9 +114,12 @@ export function planVectors(kernel: Kernel): VectorPlan {
     kernel.arrays.every(({ type }) => DTYPES[type].bytes === 4);
   const rowCount = sideBySide(row, loads);
   const innermost = loops.filter((loop) => loop.body.every((statement) => statement.kind !== "loop"));
-  const chosen = innermost.filter((loop) => loop.extent >= 2 * VECTOR_LANES && isVectorizable(loop));
+  const chosen = innermost.filter(
+    (loop) => loop.extent >= 2 * VECTOR_LANES && isVectorizable(loop) && (!isWide || isWorthVectors(loop, kernel)),
+  );
   const loopCount = chosen.reduce((sum, loop) => sum + sideBySide(loop.index, loads), 0);
-  if (isStoredByRow && rowCount >= loopCount) return { isRowVector: true, loops: new Set() };
+  const isWorthRows = !isWide || isWorth(row, kernel.body, kernel);
+  if (isStoredByRow && isWorthRows && rowCount >= loopCount) return { isRowVector: true, loops: new Set() };
   return { isRowVector: false, loops: new Set(chosen) };
 }
 
@@ -134,28 +136,33 @@ const isByItself = (loop: Loop): boolean =>
 const LACKING = 4;
 
 /** Whether most of what changes from round to round has vectors. */
-function isWorthVectors(loop: Loop, { buffers, arrays }: Kernel): boolean {
-  const step = stepsIn(loop.index);
-  const isNeighbour = (index: IRValue, dtype: DType) => step(index) === 1 && (areVector(dtype) || dtype === "f64");
+const isWorthVectors = (loop: Loop, kernel: Kernel): boolean => isWorth(loop.index, loop.body, kernel);
+
+/** Whether most of what changes with a round, or a row, has vectors. */
+function isWorth(variable: IRValue, body: readonly Statement[], { buffers, arrays }: Kernel): boolean {
+  const step = stepsIn(variable);
+  const isNeighbour = (index: IRValue, dtype: DType) => step(index) === 1 && areVector(dtype);
   let [good, bad] = [0, 0];
   const count = (isGood: boolean) => {
     if (isGood) good++;
     else bad++;
   };
-  for (const statement of loop.body) {
+  const isWord = (value: IRValue | undefined) => value?.type === "i64" || value?.type === "u64";
+  let hasWords = false;
+  walkStatements(body, (statement) => {
     if (statement.kind === "read") {
       const { from, memory, index } = statement;
       if (step(index) !== 0) count(isNeighbour(index, from === "array" ? arrays[memory].type : buffers[memory].dtype));
     } else if (statement.kind === "let") {
       const { value } = statement;
       const [first] = value.args;
-      if (step(value) !== null && (step(value) === 0 || value.type === "i32")) continue;
-      if (value.type === "i64" || value.type === "u64" || first?.type === "i64" || first?.type === "u64") return false;
+      if (step(value) !== null && (step(value) === 0 || value.type === "i32")) return;
+      hasWords ||= isWord(value) || isWord(first);
       if (value.op === "load") count(isNeighbour(first, buffers[value.attribute as number].dtype));
       else count(isForPairs(value) || isForLanes(value));
     }
-  }
-  return good >= LACKING * bad;
+  });
+  return !hasWords && good >= LACKING * bad;
 }
 
 /** Operations on 32 bits that vectors have. */

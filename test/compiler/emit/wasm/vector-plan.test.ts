@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { canTakeTurns, planVectors } from "../../../../src/compiler/emit/wasm/vector-plan.js";
-import type { Value } from "../../../../src/compiler/ir/ir.js";
+import type { IRType, Value } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import type { DType } from "../../../../src/core/dtype.js";
 import { runKernel } from "../../../support/kernels.js";
@@ -18,7 +18,7 @@ function plan(write: Write, dtype: DType = "f32") {
 }
 
 const doubled =
-  (type: "f32" | "f64"): Write =>
+  (type: IRType): Write =>
   (k, source, target) => {
     const x = k.load(source, k.row, type);
     k.store(target, k.row, k.binary("add", x, x));
@@ -39,7 +39,20 @@ const summed =
 describe("four rows at once", () => {
   test("where they are neighbours in memory", () => assert.equal(plan(doubled("f32")), "rows"));
   test("also of half floats, which are computed as f32", () => assert.equal(plan(doubled("f32"), "f16"), "rows"));
-  test("but not of 64 bits", () => assert.equal(plan(doubled("f64"), "f64"), "none"));
+  test("of f64, as two vectors, of bools and of narrow integers", () => {
+    assert.equal(plan(doubled("f64"), "f64"), "rows");
+    for (const dtype of ["u8", "i8", "i16", "u16"] as const) assert.equal(plan(doubled("i32"), dtype), "rows");
+    const turned: Write = (k, source, target) => k.store(target, k.row, k.unary("not", k.load(source, k.row, "bool")));
+    assert.equal(plan(turned, "bool"), "rows");
+  });
+  test("not of f64 where most of what is computed has no vectors", () => {
+    const remainders: Write = (k, source, target) => {
+      const x = k.load(source, k.row, "f64");
+      k.store(target, k.row, k.convert("f64", k.binary("irem", k.convert("i32", x), k.row)));
+    };
+    assert.equal(plan(remainders, "f64"), "none");
+  });
+  test("nor of integers of 64 bits", () => assert.equal(plan(doubled("i64"), "i64"), "none"));
   test("nor where a store is gated", () => {
     const gated: Write = (k, source, target) => {
       const x = k.load(source, k.row, "f32");
