@@ -62,9 +62,11 @@ export function evaluateProgram<C, B>(
   return jit(run, { donate: 0 }) as unknown as EvaluateProgram<C, B>;
 }
 
-/** How much a batch counts: as many examples as it has. */
+/** How much a batch counts: as many examples as it has, without the copies that fill it. */
 export function weightOf<B>({ weigh }: Pick<Trainer<never, B>, "weigh">, batch: B): number | Tensor {
   if (weigh) return weigh(batch);
+  const { mask } = (batch ?? {}) as { readonly mask?: unknown };
+  if (isTensor(mask) && mask.dtype === "bool" && mask.rank === 1) return mask.cast("f32").sum() as Tensor;
   const first = leaves(batch).find(({ rank }) => rank > 0);
   return (first?.shape[0] as number | undefined) ?? 1;
 }
@@ -83,9 +85,8 @@ function updatedMeans(
   const counts = isCounted ? where(isCounted, weight, 0) : weight;
   return Object.fromEntries(
     Object.entries(means).map(([name, before]) => {
-      const value = (metrics[name] as Tensor).cast(before.mean.dtype);
-      const used = isCounted ? where(isCounted, value, 0) : value;
-      return [name, runningMean(before, used as Tensor, counts)];
+      const value = (metrics[name] as Tensor).cast(before.mean.dtype) as Tensor;
+      return [name, runningMean(before, value, counts)];
     }),
   );
 }

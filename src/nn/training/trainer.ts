@@ -23,7 +23,7 @@ export interface Trainer<C, B> {
   step(carry: C, batch: B, key: Key): readonly [carry: C, metrics: StepMetrics];
   /** Scalars of a batch of the validation. */
   evaluate?(carry: C, batch: B): Readonly<Record<string, Tensor>>;
-  /** How much a batch counts in means: the extent of its first axis unless told. */
+  /** How much a batch counts in means: the extent of its first axis unless told, without the copies that `padLast` of a loader adds. */
   weigh?(batch: B): number | Tensor;
   /** The same carry with updates that are multiplied by this. `setRate` and `reduceOnPlateau` need it. */
   withRate?(carry: C, factor: number): C;
