@@ -86,8 +86,9 @@ export function emaOfWeights(options: { readonly decay?: number } = {}): Optimiz
       const part = partOf("emaOfWeights", state, "averagedWeights");
       const before = besideParams("emaOfWeights", `"averagedWeights" of the state`, flat, part);
       const next = flat.leaves.map((leaf, i) => {
-        const param = widened(leaf).add(widened(moves[i] as Tensor));
-        return (before[i] as Tensor).mul(decay).add(param.mul(1 - decay));
+        const [old, param] = [before[i] as Tensor, widened(leaf).add(widened(moves[i] as Tensor))];
+        // In this form the average of weights that stay is these weights, to the last bit.
+        return old.add(param.sub(old).mul(1 - decay));
       });
       return [updates, { averagedWeights: unflatten(flat.structure, next) as OptimizerState }];
     },
