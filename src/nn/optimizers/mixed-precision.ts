@@ -57,6 +57,11 @@ export interface LossScaleOptions {
 export interface ScaledOptimizer extends Optimizer {
   /** The loss to differentiate: times the scale of the state. */
   scaleLoss(loss: Tensor, state: OptimizerState): Tensor;
+  /**
+   * Whether a step between two states found gradients that are not finite where the loss was not scaled up: a bool. No smaller scale mends
+   * these, and every such step is skipped.
+   */
+  isStuck(before: OptimizerState, after: OptimizerState): Tensor;
 }
 
 /**
@@ -76,6 +81,12 @@ export function lossScale(optimizer: Optimizer, options: LossScaleOptions = {}):
       return { scale, good: firstCount(flat), inner: optimizer.init(params) };
     },
     scaleLoss: (loss, state) => widened(loss).mul(scalarIn("lossScale", state, "scale")),
+    isStuck(before, after) {
+      const [was, is] = [before, after].map((state) => scalarIn("lossScale", state, "scale")) as [Tensor, Tensor];
+      // A good step counts, or doubles the scale.
+      const isSkipped = scalarIn("lossScale", after, "good").equal(0);
+      return was.lessEqual(1).logicalAnd(is.lessEqual(1)).logicalAnd(isSkipped) as Tensor;
+    },
     update<P>(gradients: P, state: OptimizerState, params: P, extras = {}): [P, OptimizerState] {
       const flat = flatParams("lossScale", params);
       const given = besideParams("lossScale", "the gradients", flat, gradients).map(widened);

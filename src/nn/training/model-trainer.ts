@@ -58,6 +58,11 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
       optimizer: { function: describedOptimizer(options.optimizer), "batches for an update": options.accumulate ?? 1 },
       precision: { dtype: options.precision ?? "f32" },
     }),
+    // Gradients that overflow by the scale of the loss are skipped; those that do without it will go on to.
+    ...(options.precision === "f16" && {
+      hasFailed: (before, after) =>
+        (optimizerFor(before.params) as ScaledOptimizer).isStuck(before.optimizer, after.optimizer),
+    }),
     withRate: (carry, factor) => ({ ...carry, optimizer: withFactor(carry.optimizer, factor) }),
     explain: (carry, batch, key) => explainNonFinite(used, loss, carry, batch, key),
     explainsBy: (path) => !path.startsWith("optimizer"),

@@ -37,7 +37,8 @@ export function stepProgram<C, B>(trainer: Trainer<C, B>, stops: boolean): StepP
     if (!isTensor(loss)) {
       throw new ArgumentError(`train: a step gives { loss } among its metrics, not ${Object.keys(metrics)}.`);
     }
-    const isGood = loss.isFinite();
+    const failed = stops ? trainer.hasFailed?.(carry, next) : undefined;
+    const isGood = (failed ? loss.isFinite().logicalAnd(failed.logicalNot()) : loss.isFinite()) as Tensor;
     const counted = updatedMeans(means, metrics, weightOf(trainer, batch), stops ? isGood : null);
     if (!stops) return { carry: likeBefore(carry, next, () => null), means: counted, bad: bad.mul(1) };
     const isFailure = isGood.logicalNot();

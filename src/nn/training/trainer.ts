@@ -32,6 +32,8 @@ export interface Trainer<C, B> {
    * something else is refused.
    */
   describe?(): Readonly<Record<string, Readonly<Record<string, string | number>>>>;
+  /** Whether a step failed although its loss is finite, a bool: training stops there, too. */
+  hasFailed?(before: C, after: C): Tensor;
   /** Says in words where a loss that is not finite came from, given the carry before that step. */
   explain?(carry: C, batch: B, key: Key): Promise<string>;
   /** Whether `explain` looks at the tensor of this path of the carry; at all of them unless told. */
@@ -51,7 +53,7 @@ export function checkTrainer(operation: string, value: unknown): void {
   const { init, step, ...others } = value as Record<string, unknown>;
   checkFunction(operation, init, "init");
   checkFunction(operation, step, "step");
-  for (const name of ["evaluate", "weigh", "withRate", "describe", "explain", "explainsBy"]) {
+  for (const name of ["evaluate", "weigh", "withRate", "describe", "hasFailed", "explain", "explainsBy"]) {
     if (others[name] !== undefined) checkFunction(operation, others[name], name);
   }
 }
