@@ -10,10 +10,13 @@ import {
   applyUpdates,
   besideParams,
   checkOptimizer,
+  describedOptimizer,
   flatParams,
   type Optimizer,
   type OptimizerState,
+  printedAs,
   scalarIn,
+  shownOptions,
   stateIn,
   wideDType,
   widened,
@@ -25,7 +28,7 @@ import {
  */
 export function masterWeights(optimizer: Optimizer): Optimizer {
   checkOptimizer("masterWeights", optimizer);
-  return {
+  return printedAs(`masterWeights(${describedOptimizer(optimizer)})`, {
     init(params) {
       const master = copyOf(flatParams("masterWeights", params));
       return { master, inner: optimizer.init(master) };
@@ -42,7 +45,7 @@ export function masterWeights(optimizer: Optimizer): Optimizer {
       const differences = moved.map((each, i) => each.sub(widened(flat.leaves[i] as Tensor)));
       return [unflatten(flat.structure, differences) as P, { master: next, inner }];
     },
-  };
+  });
 }
 
 /** Options of `lossScale`. */
@@ -74,7 +77,7 @@ export function lossScale(optimizer: Optimizer, options: LossScaleOptions = {}):
   const { initial = 2 ** 15, every = 2000 } = options;
   checkValue("lossScale", "the first scale", initial, 0);
   checkWhole("lossScale", "the number of steps", every, 1);
-  return {
+  return printedAs(`lossScale(${describedOptimizer(optimizer)}${shownOptions(options)})`, {
     init(params) {
       const flat = flatParams("lossScale", params);
       const scale = full([], initial, { dtype: "f32", device: flat.leaves[0]?.device }) as Tensor;
@@ -118,5 +121,5 @@ export function lossScale(optimizer: Optimizer, options: LossScaleOptions = {}):
         },
       ];
     },
-  };
+  });
 }

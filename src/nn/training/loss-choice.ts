@@ -77,15 +77,15 @@ export function lossOf(operation: string, choice: LossChoice, factors?: LossWeig
   };
 }
 
-/** A loss or its weights in words; functions by their names. */
-export function describedLoss(choice: LossChoice | LossWeights | object | number): string {
+/** A loss, its weights or metrics in words; functions by their names. */
+export function describedChoice(choice: LossChoice | LossWeights | object | number): string {
   if (typeof choice === "string" || typeof choice === "number") return String(choice);
   if (typeof choice === "function") return choice.name || "a function";
-  if (Array.isArray(choice)) return `[${choice.map(describedLoss).join(", ")}]`;
+  if (Array.isArray(choice)) return `[${choice.map(describedChoice).join(", ")}]`;
   if (isTensor(choice)) return `${choice.dtype} ${formatShape(choice.shape)}`;
   if (typeof choice !== "object" || choice === null) return String(choice);
   return `{ ${Object.entries(choice)
-    .map(([name, each]) => `${name}: ${describedLoss(each as object)}`)
+    .map(([name, each]) => `${name}: ${describedChoice(each as object)}`)
     .join(", ")} }`;
 }
 

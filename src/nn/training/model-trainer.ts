@@ -20,7 +20,7 @@ import { mergeTrees, type Variables, type VariableTree, withoutPaths } from "../
 import { accumulate } from "../optimizers/accumulate.js";
 import { lossScale, masterWeights, type ScaledOptimizer } from "../optimizers/mixed-precision.js";
 import { applyUpdates, describedOptimizer, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
-import { describedLoss, type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
+import { describedChoice, type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
 import { type MetricsOf, metricsOf } from "./metric-choice.js";
 import type { ModelOptions } from "./model-options.js";
 import { explainNonFinite } from "./non-finite.js";
@@ -54,9 +54,10 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
     weigh: exampleWeight,
     describe: () => ({
       model: { layers: String(model) },
-      loss: { function: describedLoss(options.loss), weights: describedLoss(options.lossWeights ?? {}) },
+      loss: { function: describedChoice(options.loss), weights: describedChoice(options.lossWeights ?? {}) },
       optimizer: { function: describedOptimizer(options.optimizer), "batches for an update": options.accumulate ?? 1 },
       precision: { dtype: options.precision ?? "f32" },
+      metrics: { functions: describedChoice(options.metrics ?? []) },
     }),
     // Gradients that overflow by the scale of the loss are skipped; those that do without it will go on to.
     ...(options.precision === "f16" && {

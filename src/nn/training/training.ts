@@ -355,7 +355,7 @@ export class Training<C, B> implements Place<C> {
   }
 
   /** Brings the factors of the rate into the carry. */
-  private applyRate(): void {
+  applyRate(): void {
     const { withRate } = this.trainer;
     if (!withRate) {
       throw new ArgumentError("train: this trainer has no rate to change; give it withRate(carry, factor).");
