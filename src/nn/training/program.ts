@@ -41,10 +41,11 @@ export function stepProgram<C, B>(trainer: Trainer<C, B>, stops: boolean): StepP
     const isGood = (failed ? loss.isFinite().logicalAnd(failed.logicalNot()) : loss.isFinite()) as Tensor;
     const counted = updatedMeans(means, metrics, weightOf(trainer, batch), stops ? isGood : null);
     if (!stops) return { carry: likeBefore(carry, next, () => null), means: counted, bad: bad.mul(1) };
-    const isFailure = isGood.logicalNot();
-    const isKept = bad.greaterEqual(0).logicalOr(isFailure);
+    const isFirst = bad.less(0).logicalAnd(isGood.logicalNot());
+    const first = where(isFirst, index.cast("i32"), bad) as Tensor;
+    // Of the number that is kept anyway: a kernel for a parameter reads that alone, and does not look at the loss for each element.
+    const isKept = first.greaterEqual(0);
     const isNeeded = (path: string) => trainer.explain !== undefined && (trainer.explainsBy?.(path) ?? true);
-    const first = where(bad.less(0).logicalAnd(isFailure), index.cast("i32"), bad) as Tensor;
     return { carry: likeBefore(carry, next, (path) => (isNeeded(path) ? isKept : null)), means: counted, bad: first };
   };
   return jit(step, { donate: 0 }) as unknown as StepProgram<C, B>;
