@@ -18,7 +18,7 @@ import { isTensor, type Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import { flattenTensors, leafPaths, unflatten } from "../../transforms/trees.js";
 import type { PlateauState } from "../schedules/plateau.js";
-import { type Changes, checkSamePrint, followsSame } from "./fingerprint.js";
+import { type Changes, checkSamePrint, hasSameFact } from "./fingerprint.js";
 import type { HistoryRecord } from "./history.js";
 import type { Means, Metrics } from "./meter.js";
 import { NO_STANDING, type Standing } from "./monitors.js";
@@ -95,13 +95,12 @@ async function readCheckpoint<C, B>(training: Training<C, B>, path: string, chan
   checkSamePrint(fields.get("run"), training.print, changes, what);
   const tree = (await wholeTree(file, training.device)) as Readonly<Record<string, unknown>>;
   const carry = likeTemplate(training.state.carry, tree.carry, "carry", what);
-  // Other metrics begin their means here.
-  const isMeasuredAnew = changes === true || changes.includes("metrics");
+  // Other metrics begin their means here, and what follows another metric than before begins anew.
+  const isSame = (part: string, name: string) => hasSameFact(part, name, fields.get("run"), training.print);
+  const isKept = (name: "keepBest" | "earlyStop" | "reduceOnPlateau") => isSame("monitor", name);
   const { means: first } = training.state;
-  const means = isMeasuredAnew ? first : likeTemplate(first as Means, tree.means, "means", what);
-  // What follows another metric than before begins anew.
-  const isKept = (name: "keepBest" | "earlyStop" | "reduceOnPlateau") =>
-    followsSame(name, fields.get("run"), training.print);
+  const isMeasured = isSame("metrics", "functions");
+  const means = isMeasured ? likeTemplate(first as Means, tree.means, "means", what) : first;
   const best = isKept("keepBest") ? fields.within("best") : null;
   const hasPlateau = training.plateau !== null && isKept("reduceOnPlateau");
   const plateau = hasPlateau ? likeTemplate(training.plateau, tree.plateau, "plateau", what) : training.plateau;
@@ -114,7 +113,7 @@ async function readCheckpoint<C, B>(training: Training<C, B>, path: string, chan
       rate: fields.number("rate"),
       plateauScale: hasPlateau ? fields.number("plateauScale") : 1,
       counts: countsOf(fields),
-      metrics: metricsIn(fields),
+      metrics: isMeasured ? metricsIn(fields) : {},
       early: isKept("earlyStop") ? standingOf(fields) : NO_STANDING,
       plateau: plateau as PlateauState | null,
       best: best && {

@@ -17,7 +17,7 @@ import { operationsOf } from "../../transforms/closed.js";
 import { leaves } from "../../transforms/tree.js";
 import { flattenTensors, leafPaths, unflatten } from "../../transforms/trees.js";
 import type { Batches } from "../data/batches.js";
-import type { LoopOptions, Plan } from "./options.js";
+import type { Plan } from "./options.js";
 import type { Trainer } from "./trainer.js";
 
 /** What a run is made of, by name: "model", "loss", "data" … Texts by what they describe. */
@@ -54,12 +54,9 @@ function monitorPrint<C, B>(plan: Plan<C, B>): Readonly<Record<string, Json>> {
   return Object.fromEntries(chosen.map(([name, by]) => [name, by ? `${by.monitor} (${by.mode})` : "none"]));
 }
 
-/** Whether two fingerprints follow the same metric for one of these. */
-export const followsSame = (
-  name: keyof LoopOptions<never, never>,
-  before: Json | undefined,
-  now: Fingerprint,
-): boolean => isSame(name, partsOf(before, "monitor")[name] ?? null, now.monitor?.[name] ?? null);
+/** Whether a fact of a part is the same in two fingerprints. */
+export const hasSameFact = (part: string, name: string, before: Json | undefined, now: Fingerprint): boolean =>
+  isSame(name, partsOf(before, part)[name] ?? null, now[part]?.[name] ?? null);
 
 /** A hash of the operations of a step, and what it depends on besides. */
 function stepPrint<C, B>(trainer: Trainer<C, B>, carry: C, batch: B): Readonly<Record<string, Json>> {

@@ -149,8 +149,12 @@ test("a checkpoint of something else is refused by the name of what differs, unl
   for (const [name, [more, message]] of Object.entries(changes)) {
     await refused(more, message);
     await refused(more, new RegExp(`resume: \\{ changed: \\["${name}"\\] \\}`));
-    const { step } = await going({ ...more, resume: { path, changed: [name] } });
+    const { step, metrics } = await going({ ...more, resume: { path, changed: [name] } });
     assert.ok(step > 12, name);
+    // Those that are measured no longer are not reported.
+    const own = name === "metrics" ? ["r2"] : ["meanAbsoluteError"];
+    const all = ["loss", ...own].flatMap((each) => [each, `validation.${each}`]);
+    assert.deepEqual(Object.keys(metrics).sort(), all.sort(), name);
   }
   // Numbers of the same size, with other signs.
   const own = random.normal(random.key(1), [90, 4]).realize();
