@@ -19,7 +19,13 @@ import { rematerialize } from "../core/rematerialize.js";
 import { mergeTrees, type Variables, type VariableTree, withoutPaths } from "../core/variables.js";
 import { accumulate } from "../optimizers/accumulate.js";
 import { lossScale, masterWeights, type ScaledOptimizer } from "../optimizers/mixed-precision.js";
-import { applyUpdates, describedOptimizer, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
+import {
+  applyUpdates,
+  describedOptimizer,
+  type Optimizer,
+  type OptimizerState,
+  scalarDType,
+} from "../optimizers/optimizer.js";
 import { describedChoice, type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
 import { type MetricsOf, metricsOf } from "./metric-choice.js";
 import type { ModelOptions } from "./model-options.js";
@@ -70,9 +76,11 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
   };
 }
 
-/** How much a batch counts in means: the sum of its weights, or as many examples as it has. */
+/** How much a batch counts in means: the sum of its weights, in the dtype of its widest tensor and f32 at least; or as many examples as it has. */
 export const exampleWeight = <In>(batch: Example<In>): number | Tensor =>
-  weightsOf(batch)?.sum() ?? weightOf<unknown>({}, batch.x);
+  weightsOf(batch)
+    ?.cast(scalarDType(leaves(batch) as Tensor[]))
+    .sum() ?? weightOf<unknown>({}, batch.x);
 
 /** The loss and the metrics of a batch, without training. */
 export function evaluated<In>(

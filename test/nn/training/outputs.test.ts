@@ -20,12 +20,12 @@ import {
   train,
   trainer,
 } from "../../../src/nn/index.js";
-import { describeOnTensorDevices } from "../../support/tensors.js";
+import { describeOnTensorDevices, devicesWithDoubles } from "../../support/tensors.js";
 
 before(() => setDefaultDevice("cpu"));
 
-const near = (a: number | undefined, b: number, what = "") =>
-  assert.ok(Math.abs(a! - b) < 1e-5, `${what} ${a} for ${b}`);
+const near = (a: number | undefined, b: number, what = "", bound = 1e-5) =>
+  assert.ok(Math.abs(a! - b) < bound, `${what} ${a} for ${b}`);
 
 const x = random.normal(random.key(1, { device: "cpu" }), [11, 3]).realize();
 const labels = random.randint(random.key(2, { device: "cpu" }), [11], 0, 4).realize();
@@ -187,20 +187,28 @@ describeOnTensorDevices("filled last batches", (device) => {
     [true, false].map((padLast) => loader(source as { x: Tensor }, { batchSize: 4, padLast })) as never;
 
   test("weights of tokens and the mask of rows count together, whether or not their extents are the same", async () => {
-    for (const tokens of [4, 5]) {
-      const input = own([6, tokens, 3], 1);
-      const weights = random.uniform(random.key(3, { device }), [6, tokens]).realize();
-      const source = { x: input, y: own([6, tokens, 1], 2), weights };
-      const model = sequential(dense(1));
-      const variables = model.init(random.key(4, { device }), input);
-      const settings = { loss: "meanSquaredError", metrics: ["meanAbsoluteError"] } as const;
-      const all = await evaluate(model, variables, { ...settings, data: source, batchSize: 6 });
-      const [filled, plain] = both(source);
-      for (const data of [filled, plain]) {
-        const found = await evaluate(model, variables, { ...settings, data });
-        for (const name of ["loss", "meanAbsoluteError"]) near(found[name], all[name]!, `${tokens} ${name}`);
-        const options = { ...settings, data, optimizer: optimizers.sgd(0), variables, epochs: 1 };
-        near((await train(model, options)).metrics.loss, all.loss!, `${tokens} in training`);
+    const dtypes = devicesWithDoubles().includes(device) ? (["f32", "f64"] as const) : (["f32"] as const);
+    for (const dtype of dtypes) {
+      for (const tokens of [4, 5]) {
+        const input = own([6, tokens, 3], 1).cast(dtype).realize() as Tensor;
+        const weights = random.uniform(random.key(3, { device }), [6, tokens]).realize();
+        const source = { x: input, y: own([6, tokens, 1], 2).cast(dtype).realize(), weights };
+        const model = sequential(dense(1)).withDTypes({ parameters: dtype, compute: dtype, output: dtype });
+        const variables = model.init(random.key(4, { device }), input);
+        const settings = { loss: "meanSquaredError", metrics: ["meanAbsoluteError"] } as const;
+        const what = `${tokens} tokens of ${dtype}`;
+        const all = await evaluate(model, variables, { ...settings, data: source, batchSize: 6 });
+        const [filled, plain] = both(source);
+        const bound = dtype === "f64" ? 1e-13 : 1e-5;
+        for (const data of [filled, plain]) {
+          const found = await evaluate(model, variables, { ...settings, data });
+          const options = { ...settings, data, optimizer: optimizers.sgd(0), variables, epochs: 1 };
+          const { metrics: trained } = await train(model, options);
+          for (const name of ["loss", "meanAbsoluteError"]) {
+            near(found[name], all[name]!, `${what}: ${name}`, bound);
+            near(trained[name], all[name]!, `${what} in training: ${name}`, bound);
+          }
+        }
       }
     }
   });
@@ -243,6 +251,23 @@ describeOnTensorDevices("filled last batches", (device) => {
       (name) => !["startMean", "runningMean", "confusionMatrix"].includes(name),
     );
     assert.deepEqual([...seen].sort(), known.sort());
+  });
+
+  test("weights of narrow floats are added up in f32", async () => {
+    // In bf16 the sums of both batches are 256 and 256, in f16 they are infinite.
+    const input = tensor([[1], [1], [0], [0]], { device });
+    const y = tensor([[0], [0], [0], [0]], { device });
+    const model = sequential({ line: dense(1, { useBias: false }) });
+    const variables = { params: { line: { weights: tensor([[1]], { device }) } }, state: {} };
+    for (const [dtype, big, small] of [
+      ["bf16", 256, 0.5],
+      ["f16", 60000, 49984],
+    ] as const) {
+      const weights = tensor([big, small, big, big], { device }).cast(dtype).realize() as Tensor;
+      const data = { x: input, y, weights };
+      const found = await evaluate(model, variables, { data, batchSize: 2, loss: "meanSquaredError" });
+      near(found.loss, (big + small) / (3 * big + small), dtype);
+    }
   });
 
   test("a batch whose weights are all 0 counts in no mean", async () => {
