@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   lstatSync,
   openSync,
@@ -95,8 +96,7 @@ export async function replaceFile(path: string, contents: Contents, options: Rep
 }
 
 /** The name under which the file that was replaced is kept: beside the file itself, where the path is a link to it. */
-export const previousOf = (path: string): string =>
-  `${statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path}.previous`;
+export const previousOf = (path: string): string => `${existsSync(path) ? realpathSync(path) : path}.previous`;
 
 /**
  * Gives a file a second name, by which it stays when another takes the first. The first name is there all the time: a process that is killed
@@ -121,9 +121,10 @@ async function keepAs(previous: string, path: string): Promise<void> {
 /** What follows the name of a file in that of an unfinished one: the number of the process that writes it, and chance. */
 const UNFINISHED = /^\.(\d+)(?:\.[0-9a-f]+)?\.part$/;
 
-/** Removes what processes that were killed while they wrote have left of this file. */
+/** Removes what processes that were killed while they wrote have left of this file: beside the file itself, where the path is a link to it. */
 export async function removeUnfinished(path: string): Promise<void> {
-  const [folder, name] = [dirname(path), basename(path)];
+  const place = existsSync(path) ? realpathSync(path) : path;
+  const [folder, name] = [dirname(place), basename(place)];
   for (const found of await readdir(folder)) {
     const writer = found.startsWith(name) && UNFINISHED.exec(found.slice(name.length))?.[1];
     if (!writer || !(await isLeft(Number(writer), join(folder, found)))) continue;

@@ -26,6 +26,30 @@ export function closed(
   return { body, captured: captured.map((node) => new Tensor(node)) };
 }
 
+/** A function of tensors traced on arguments like these. Computes nothing; `captured` is what it reaches by closure. */
+function tracedLike(
+  operation: string,
+  f: (...args: Tensor[]) => readonly Tensor[],
+  like: readonly Tensor[],
+): ReturnType<typeof closeOver> {
+  const placeholders = like.map(({ node }) => makePlaceholder(node));
+  const results = tracedOn(operation, placeholders, () => f(...placeholders.map((node) => new Tensor(node))));
+  return closeOver(
+    results.map(({ node }) => node),
+    placeholders,
+  );
+}
+
+/**
+ * The operations of a function as text: the same for functions that do the same with arguments of these shapes and dtypes, also in another
+ * process. Numbers are part of it; tensors that it reaches by closure count by their dtypes and shapes.
+ */
+export const operationsOf = (
+  operation: string,
+  f: (...args: Tensor[]) => readonly Tensor[],
+  like: readonly Tensor[],
+): string => tracedLike(operation, f, like).body.key;
+
 /** A function without closure: `apply` takes what it captured first. Unlike `closed` it computes nothing, so derivatives flow. */
 export interface OpenFunction {
   readonly captured: readonly Tensor[];
@@ -41,12 +65,7 @@ export function withoutClosure(
   f: (...args: Tensor[]) => readonly Tensor[],
   like: readonly Tensor[],
 ): OpenFunction {
-  const placeholders = like.map(({ node }) => makePlaceholder(node));
-  const results = tracedOn(operation, placeholders, () => f(...placeholders.map((node) => new Tensor(node))));
-  const { body, captured } = closeOver(
-    results.map(({ node }) => node),
-    placeholders,
-  );
+  const { body, captured } = tracedLike(operation, f, like);
   return {
     captured: captured.map((node) => new Tensor(node)),
     apply: (own, args) => body.apply([...own, ...args].map(({ node }) => node)).map((node) => new Tensor(node)),

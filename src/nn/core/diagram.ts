@@ -7,6 +7,7 @@ import { formatShape } from "../../core/shape.js";
 import { key as keyOf } from "../../random/index.js";
 import type { Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
+import { flattenTensors, leafPaths } from "../../transforms/trees.js";
 import type { InputSpec } from "./input-spec.js";
 import type { AnyLayer } from "./layer.js";
 
@@ -15,12 +16,14 @@ type GraphNode = Tensor["node"];
 
 interface Box {
   readonly id: string;
+  readonly form: "end" | "operations" | "layer";
+  /** The label; the kind of a layer stands beside it. */
   readonly name: string;
   readonly kind: string;
   readonly shapes: readonly string[];
 }
 
-/** A layer that was called. */
+/** A layer that was called. Its path is the names of the layers around it and its own, each after a separator that no name holds. */
 interface Call {
   readonly path: string;
   readonly kind: string;
@@ -28,8 +31,8 @@ interface Call {
   readonly output: readonly GraphNode[];
 }
 
-/** Marks a box of operations: its kind. */
-const OPERATION = "(operation)";
+/** Between the names of a path, and before what has no name of its own: characters that are in no name. */
+const [SEPARATOR, UNNAMED] = ["\0", "\u0001"];
 
 /** Primitives that change nothing which a picture shows. */
 const SILENT = new Set(["expand", "cast", "stopped", "stored", "variable", "recompute", "part"]);
@@ -39,9 +42,11 @@ const MAX_NAMES = 4;
 
 const nodesOf = (values: unknown): GraphNode[] => leaves(values).map((leaf) => leaf.node);
 
-const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(".")));
+const pathOf = (names: readonly string[]): string => names.map((name) => SEPARATOR + name).join("");
 
-const isInside = (path: string, model: string): boolean => model === "" || path.startsWith(`${model}.`);
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(SEPARATOR)));
+
+const isInside = (path: string, model: string): boolean => path.startsWith(model + SEPARATOR);
 
 /** The places that values come from: the input, the layers that were called, and operations between these. */
 class Flow {
@@ -51,14 +56,19 @@ class Flow {
   /** The place that a node's value comes from; null for one that does not depend on the input. */
   private readonly sources = new Map<GraphNode, string | null>();
 
+  /** Boxes of operations whose results are shown. */
+  private readonly shown = new Set<string>();
+
   /** `models`: the calls of layers that have others inside. */
   constructor(private readonly models: readonly Call[]) {}
 
-  add(path: string, kind: string, nodes: readonly GraphNode[]): string {
-    const name = path.slice(path.lastIndexOf(".") + 1).replace(/\(operation\)\d+$/, "");
+  /** The box of a path, or of operations in the model of that path. */
+  add(form: Box["form"], path: string, label: Pick<Box, "name" | "kind">, nodes: readonly GraphNode[]): string {
+    const id = `n${this.boxes.size}`;
     const shapes = nodes.map(({ shape }) => formatShape(shape));
-    const box = this.boxes.get(path) ?? { id: `n${this.boxes.size}`, name, kind, shapes };
-    this.boxes.set(path, box);
+    const place = form === "layer" ? path : `${path}${SEPARATOR}${UNNAMED}${id}`;
+    const box = this.boxes.get(place) ?? { id, form, ...label, shapes };
+    this.boxes.set(place, box);
     return box.id;
   }
 
@@ -102,19 +112,34 @@ class Flow {
     const from = [...new Set(node.inputs.map((input) => this.knownSource(input) ?? null))].filter((id) => id !== null);
     const { name } = node.primitive;
     if (from.length === 0) return null;
+    if (name === "part") this.showResult(from[0] as string, node);
     if (from.length === 1 && SILENT.has(name)) return from[0] as string;
-    const id = this.add(`${model === "" ? "" : `${model}.`}${name}${OPERATION}${this.boxes.size}`, OPERATION, [node]);
+    const id = this.add("operations", model, { name, kind: "" }, [node]);
     for (const each of from) this.arrows.add(`${each} --> ${id}`);
     return id;
   }
 
-  /** The model whose function made a node that is used inside a model: one that gave it, or one around that which was given it. */
+  /** A loop or a choice has several results, and no shape of its own: its box has those of the results that are used. */
+  private showResult(id: string, { shape }: GraphNode): void {
+    for (const [place, box] of this.boxes) {
+      if (box.id !== id || box.form !== "operations") continue;
+      const others = this.shown.has(id) ? box.shapes : [];
+      this.boxes.set(place, { ...box, shapes: [...others, formatShape(shape)] });
+      this.shown.add(id);
+    }
+  }
+
+  /**
+   * The model whose function made a node that is used inside a model: out of those that were given it, and into one there that gave it and was not
+   * given it itself.
+   */
   private modelOf(node: GraphNode, seenFrom: string): string {
-    const giving = this.models.filter(({ path, output }) => isInside(path, seenFrom) && output.includes(node));
-    let model = giving.reduce((deepest, { path }) => (path.length > deepest.length ? path : deepest), seenFrom);
     const isGiven = (path: string) => this.models.some((each) => each.path === path && each.input.includes(node));
+    let model = seenFrom;
     while (model !== "" && isGiven(model)) model = parentOf(model);
-    return model;
+    const giving = this.models.filter(({ path, output }) => isInside(path, model) && output.includes(node));
+    const makers = giving.filter(({ path }) => !isGiven(path));
+    return makers.reduce((deepest, { path }) => (path.length > deepest.length ? path : deepest), model);
   }
 }
 
@@ -126,7 +151,7 @@ export function diagram(model: AnyLayer, input: InputSpec): string {
   const { output } = model.initialized(key, example as InputSpec, [
     {
       called: ({ scope, kind, input: given, output: made }) => {
-        calls.push({ path: scope.path.join("."), kind, input: nodesOf(given), output: nodesOf(made) });
+        calls.push({ path: pathOf(scope.path), kind, input: nodesOf(given), output: nodesOf(made) });
         return undefined;
       },
     },
@@ -134,16 +159,27 @@ export function diagram(model: AnyLayer, input: InputSpec): string {
   const isModel = ({ path }: Call) => calls.some((other) => other.path !== path && isInside(other.path, path));
   const models = calls.filter(isModel);
   const flow = new Flow(models);
-  const start = flow.add("(input)", "input", nodesOf(example));
-  flow.made(nodesOf(example), start);
-  for (const call of calls.filter((each) => !models.includes(each))) {
-    const id = flow.lead(call.input, parentOf(call.path), call.path || "(model)", call.kind, call.output);
-    flow.made(call.output, id);
+  for (const { name, node } of endsOf("input", example)) {
+    flow.made([node], flow.add("end", "", { name, kind: "" }, [node]));
   }
-  flow.lead(nodesOf(output), "", "(output)", "output", nodesOf(output));
+  for (const call of calls.filter((each) => !models.includes(each))) {
+    const { path, kind, input: given, output: made } = call;
+    const name = path === "" ? kind : path.slice(path.lastIndexOf(SEPARATOR) + 1);
+    flow.made(made, flow.lead(given, parentOf(path), "layer", path || SEPARATOR, { name, kind }, made));
+  }
+  for (const { name, node } of endsOf("output", output)) {
+    flow.lead([node], "", "end", "", { name, kind: "" }, [node]);
+  }
   const { boxes, arrows } = withChains(flow);
   const kinds = new Map(models.map(({ path, kind }) => [path, kind]));
   return ["flowchart TD", ...boxesOf(boxes, kinds), ...arrows.map(([from, to]) => `  ${from} --> ${to}`)].join("\n");
+}
+
+/** The tensors of an input or output by name: those of a tree by their paths. */
+function endsOf(what: string, tree: unknown): { readonly name: string; readonly node: GraphNode }[] {
+  const { leaves: all, structure } = flattenTensors(tree, `diagram, the ${what}`);
+  const paths = leafPaths(structure);
+  return all.map(({ node }, i) => ({ name: [what, paths[i]].filter(Boolean).join(" "), node }));
 }
 
 type Arrow = readonly [from: string, to: string];
@@ -152,7 +188,7 @@ type Arrow = readonly [from: string, to: string];
 function withChains(flow: Flow): { readonly boxes: ReadonlyMap<string, Box>; readonly arrows: readonly Arrow[] } {
   const boxes = new Map(flow.boxes);
   let arrows = [...flow.arrows].map((arrow) => arrow.split(" --> ") as unknown as Arrow);
-  const operations = [...flow.boxes].filter(([, { kind }]) => kind === OPERATION);
+  const operations = [...flow.boxes].filter(([, { form }]) => form === "operations");
   for (const [path, { id, shapes }] of operations) {
     const into = arrows.filter(([, to]) => to === id);
     const [before] = operations.filter(([, other]) => into.length === 1 && other.id === into[0]?.[0]);
@@ -174,10 +210,10 @@ function boxesOf(boxes: ReadonlyMap<string, Box>, kinds: ReadonlyMap<string, str
   }
   const top: Group = { lines: new Map(), path: "" };
   for (const [path, box] of boxes) {
-    const names = path.split(".");
+    const names = path.split(SEPARATOR).slice(1);
     let at = top;
     for (const name of names.slice(0, -1)) {
-      const inner = at.lines.get(name) ?? { lines: new Map(), path: at.path === "" ? name : `${at.path}.${name}` };
+      const inner = at.lines.get(name) ?? { lines: new Map(), path: at.path + SEPARATOR + name };
       at.lines.set(name, inner);
       at = inner as Group;
     }
@@ -194,20 +230,29 @@ function boxesOf(boxes: ReadonlyMap<string, Box>, kinds: ReadonlyMap<string, str
   return written(top, 1);
 }
 
-function shownBox({ id, name, kind, shapes }: Box): string {
-  const isEnd = name === "(input)" || name === "(output)";
-  if (kind === OPERATION) {
-    const names = name.split(", ");
-    const few = names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), "…"] : names;
-    return `${id}("${escaped(few.join(", "))}<br/>${escaped(shapes.join(" "))}")`;
+function shownBox({ id, form, name, kind, shapes }: Box): string {
+  const label = form === "layer" ? labelOf(name, kind) : escaped(form === "end" ? name : someOf(name));
+  const text = `"${label}<br/>${escaped(shapes.join(" "))}"`;
+  switch (form) {
+    case "end":
+      return `${id}([${text}])`;
+    case "operations":
+      return `${id}(${text})`;
+    case "layer":
+      return `${id}[${text}]`;
   }
-  const text = `${isEnd ? kind : labelOf(name, kind)}<br/>${escaped(shapes.join(" "))}`;
-  return isEnd ? `${id}(["${text}"])` : `${id}["${text}"]`;
+}
+
+/** Names of operations, the first ones where there are many. */
+function someOf(names: string): string {
+  const all = names.split(", ");
+  return (all.length > MAX_NAMES ? [...all.slice(0, MAX_NAMES), "…"] : all).join(", ");
 }
 
 /** The name, and the kind where the name does not tell it. */
 const labelOf = (name: string, kind: string): string =>
-  escaped(name.replace(/\d+$/, "") === kind ? name : name === "(model)" ? kind : `${name}: ${kind}`);
+  escaped(name.replace(/\d+$/, "") === kind ? name : `${name}: ${kind}`);
 
-/** Quotes and angle brackets would end a label, or be taken for HTML. */
-const escaped = (text: string): string => text.replace(/[&"<>#]/g, (character) => `#${character.charCodeAt(0)};`);
+/** Quotes would end a label, line breaks the line; angle brackets would be taken for HTML, and backticks for Markdown. */
+const escaped = (text: string): string =>
+  [...text].map((each) => (/[&"<>#`\p{Cc}]/u.test(each) ? `#${each.codePointAt(0)};` : each)).join("");

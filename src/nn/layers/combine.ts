@@ -76,8 +76,12 @@ const choiceOf = <In, Out>(
       return part.call(new Scope(run, [...scope.path, name], part.kind, scope.inherited), input);
     };
     if (scope.isInitializing) {
-      branch("whenFalse", scope.run);
-      return branch("whenTrue", scope.run);
+      const [no, yes] = [branch("whenFalse", scope.run), branch("whenTrue", scope.run)];
+      return choose(
+        predicate(input),
+        () => yes,
+        () => no,
+      );
     }
     const before = stateBelow(scope);
     // A branch is traced by itself: state that it sets leaves it as a result.

@@ -19,7 +19,8 @@ export function startMean(options: CreationOptions<"f32" | "f64"> = {}): Running
 
 /**
  * The mean with one more value in it, which counts by its weight (the examples of its batch): 1 unless told. Corrections are
- * small against the mean, so that long runs lose no digits.
+ * small against the mean, so that long runs lose no digits. A value of weight 0 does not count, whatever it is: the mean of a batch
+ * without weight is NaN.
  */
 export function runningMean(before: RunningMean, value: Tensor, weight: number | Tensor = 1): RunningMean {
   if (typeof before !== "object" || before === null || !isTensor(before.mean) || !isTensor(before.weight)) {
@@ -35,6 +36,7 @@ export function runningMean(before: RunningMean, value: Tensor, weight: number |
   const added = isTensor(weight) ? weight.cast(mean.dtype) : weight;
   const total = before.weight.add(added);
   const step = value.cast(mean.dtype).sub(mean).mul(added);
-  const moved = mean.add(step.div(where(total.equal(0), 1, total)));
+  const next = mean.add(step.div(where(total.equal(0), 1, total)));
+  const moved = isTensor(added) ? where(added.equal(0), mean, next) : added === 0 ? mean : next;
   return { mean: moved as Tensor, weight: total as Tensor };
 }

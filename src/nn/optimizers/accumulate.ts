@@ -7,10 +7,12 @@ import { firstCount, zerosFor } from "./leafwise.js";
 import {
   besideParams,
   checkOptimizer,
+  describedOptimizer,
   flatParams,
   type Optimizer,
   type OptimizerState,
   partOf,
+  printedAs,
   scalarIn,
   stateIn,
   widened,
@@ -20,7 +22,7 @@ import {
 export function accumulate(optimizer: Optimizer, steps: number): Optimizer {
   checkOptimizer("accumulate", optimizer);
   checkWhole("accumulate", "the number of steps", steps, 1);
-  return {
+  return printedAs(`accumulate(${describedOptimizer(optimizer)}, ${steps})`, {
     init(params) {
       const flat = flatParams("accumulate", params);
       const sum = unflatten(flat.structure, flat.leaves.map(zerosFor)) as OptimizerState;
@@ -44,5 +46,5 @@ export function accumulate(optimizer: Optimizer, steps: number): Optimizer {
       const sum = back(kept) as OptimizerState;
       return [updates, { count: where(isLast, 0, count) as Tensor, sum, inner: after }];
     },
-  };
+  });
 }

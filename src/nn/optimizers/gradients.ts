@@ -10,7 +10,16 @@ import { unflatten } from "../../transforms/trees.js";
 import { type PlateauOptions, type PlateauState, plateau } from "../schedules/plateau.js";
 import type { Schedule } from "../schedules/schedule.js";
 import { firstCount, type Leaf, leafwise } from "./leafwise.js";
-import { besideParams, flatParams, type Optimizer, partOf, scalarIn, widened } from "./optimizer.js";
+import {
+  besideParams,
+  flatParams,
+  type Optimizer,
+  partOf,
+  printedAs,
+  scalarIn,
+  shownOptions,
+  widened,
+} from "./optimizer.js";
 import { checkNotNegative } from "./options.js";
 import type { Rate } from "./rate.js";
 import { type Mask, selected } from "./selection.js";
@@ -42,7 +51,7 @@ export function clipByNorm(limit: number): Optimizer {
 /** All gradients shortened together, to a norm of at most `limit` of all of them. */
 export function clipByGlobalNorm(limit: number): Optimizer {
   checkLimit("clipByGlobalNorm", limit);
-  return {
+  return printedAs(`clipByGlobalNorm(${limit})`, {
     init: () => ({}),
     update(gradients, state, params) {
       const flat = flatParams("clipByGlobalNorm", params);
@@ -55,7 +64,7 @@ export function clipByGlobalNorm(limit: number): Optimizer {
       });
       return [unflatten(flat.structure, shortened) as typeof params, state];
     },
-  };
+  });
 }
 
 /** The sum of the squares of all elements. */
@@ -134,7 +143,7 @@ export function addNoise(key: Key, options: NoiseOptions = {}): Optimizer {
   checkOptions("addNoise", options, { eta: "number", gamma: "number" });
   const { eta = 0.01, gamma = 0.55 } = options;
   checkNotNegative("addNoise", "eta", eta);
-  return {
+  return printedAs(`addNoise(a key${shownOptions(options)})`, {
     init: (params) => ({ count: firstCount(flatParams("addNoise", params)), key: stopGradient(key) as Tensor }),
     update(gradients, state, params) {
       const flat = flatParams("addNoise", params);
@@ -155,7 +164,7 @@ export function addNoise(key: Key, options: NoiseOptions = {}): Optimizer {
       });
       return [unflatten(flat.structure, noisy) as typeof params, { count: count.add(1), key: own }];
     },
-  };
+  });
 }
 
 /**
@@ -164,7 +173,7 @@ export function addNoise(key: Key, options: NoiseOptions = {}): Optimizer {
  */
 export function scaleByPlateau(options: PlateauOptions = {}): Optimizer {
   const follower = plateau(options);
-  return {
+  return printedAs(`scaleByPlateau(${shownOptions(options).slice(2)})`, {
     init: (params) => ({ ...follower.init({ device: flatParams("scaleByPlateau", params).leaves[0]?.device }) }),
     update(gradients, state, params, extras = {}) {
       if (!isTensor(extras.value)) {
@@ -176,7 +185,7 @@ export function scaleByPlateau(options: PlateauOptions = {}): Optimizer {
       const [updates] = scale(next.scale).update(gradients, {}, params);
       return [updates, { ...next }];
     },
-  };
+  });
 }
 
 function checkLimit(operation: string, limit: number): void {

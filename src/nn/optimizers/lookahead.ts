@@ -9,12 +9,15 @@ import { firstCount } from "./leafwise.js";
 import {
   besideParams,
   checkOptimizer,
+  describedOptimizer,
   type FlatParams,
   flatParams,
   type Optimizer,
   type OptimizerState,
   partOf,
+  printedAs,
   scalarIn,
+  shownOptions,
   stateIn,
   widened,
 } from "./optimizer.js";
@@ -43,7 +46,7 @@ export function lookahead(optimizer: Optimizer, options: LookaheadOptions = {}):
   checkWhole("lookahead", "every", every, 1);
   if (!(share > 0 && share <= 1))
     throw new ArgumentError(`lookahead: the option share is above 0 and at most 1, not ${shown(share)}.`);
-  return {
+  return printedAs(`lookahead(${describedOptimizer(optimizer)}${shownOptions(options)})`, {
     init(params) {
       const flat = flatParams("lookahead", params);
       return { count: firstCount(flat), slow: copyOf(flat), inner: optimizer.init(params) };
@@ -70,7 +73,7 @@ export function lookahead(optimizer: Optimizer, options: LookaheadOptions = {}):
         },
       ];
     },
-  };
+  });
 }
 
 /** A moving average of the weights, to evaluate with: put it last in a chain. `averagedWeights(state)` are the weights. */
@@ -78,7 +81,7 @@ export function emaOfWeights(options: { readonly decay?: number } = {}): Optimiz
   checkOptions("emaOfWeights", options, { decay: "number" });
   const { decay = 0.999 } = options;
   checkShare("emaOfWeights", "decay", decay);
-  return {
+  return printedAs(`emaOfWeights(${shownOptions(options).slice(2)})`, {
     init: (params) => ({ averagedWeights: copyOf(flatParams("emaOfWeights", params)) }),
     update(updates, state, params) {
       const flat = flatParams("emaOfWeights", params);
@@ -86,12 +89,13 @@ export function emaOfWeights(options: { readonly decay?: number } = {}): Optimiz
       const part = partOf("emaOfWeights", state, "averagedWeights");
       const before = besideParams("emaOfWeights", `"averagedWeights" of the state`, flat, part);
       const next = flat.leaves.map((leaf, i) => {
-        const param = widened(leaf).add(widened(moves[i] as Tensor));
-        return (before[i] as Tensor).mul(decay).add(param.mul(1 - decay));
+        const [old, param] = [before[i] as Tensor, widened(leaf).add(widened(moves[i] as Tensor))];
+        // In this form the average of weights that stay is these weights, to the last bit.
+        return old.add(param.sub(old).mul(1 - decay));
       });
       return [updates, { averagedWeights: unflatten(flat.structure, next) as OptimizerState }];
     },
-  };
+  });
 }
 
 /**

@@ -10,10 +10,13 @@ import {
   applyUpdates,
   besideParams,
   checkOptimizer,
+  describedOptimizer,
   flatParams,
   type Optimizer,
   type OptimizerState,
+  printedAs,
   scalarIn,
+  shownOptions,
   stateIn,
   wideDType,
   widened,
@@ -25,7 +28,7 @@ import {
  */
 export function masterWeights(optimizer: Optimizer): Optimizer {
   checkOptimizer("masterWeights", optimizer);
-  return {
+  return printedAs(`masterWeights(${describedOptimizer(optimizer)})`, {
     init(params) {
       const master = copyOf(flatParams("masterWeights", params));
       return { master, inner: optimizer.init(master) };
@@ -42,7 +45,7 @@ export function masterWeights(optimizer: Optimizer): Optimizer {
       const differences = moved.map((each, i) => each.sub(widened(flat.leaves[i] as Tensor)));
       return [unflatten(flat.structure, differences) as P, { master: next, inner }];
     },
-  };
+  });
 }
 
 /** Options of `lossScale`. */
@@ -57,6 +60,11 @@ export interface LossScaleOptions {
 export interface ScaledOptimizer extends Optimizer {
   /** The loss to differentiate: times the scale of the state. */
   scaleLoss(loss: Tensor, state: OptimizerState): Tensor;
+  /**
+   * Whether a step between two states found gradients that are not finite where the loss was not scaled up: a bool. No smaller scale mends
+   * these, and every such step is skipped.
+   */
+  isStuck(before: OptimizerState, after: OptimizerState): Tensor;
 }
 
 /**
@@ -69,13 +77,19 @@ export function lossScale(optimizer: Optimizer, options: LossScaleOptions = {}):
   const { initial = 2 ** 15, every = 2000 } = options;
   checkValue("lossScale", "the first scale", initial, 0);
   checkWhole("lossScale", "the number of steps", every, 1);
-  return {
+  return printedAs(`lossScale(${describedOptimizer(optimizer)}${shownOptions(options)})`, {
     init(params) {
       const flat = flatParams("lossScale", params);
       const scale = full([], initial, { dtype: "f32", device: flat.leaves[0]?.device }) as Tensor;
       return { scale, good: firstCount(flat), inner: optimizer.init(params) };
     },
     scaleLoss: (loss, state) => widened(loss).mul(scalarIn("lossScale", state, "scale")),
+    isStuck(before, after) {
+      const [was, is] = [before, after].map((state) => scalarIn("lossScale", state, "scale")) as [Tensor, Tensor];
+      // A good step counts, or doubles the scale.
+      const isSkipped = scalarIn("lossScale", after, "good").equal(0);
+      return was.lessEqual(1).logicalAnd(is.lessEqual(1)).logicalAnd(isSkipped) as Tensor;
+    },
     update<P>(gradients: P, state: OptimizerState, params: P, extras = {}): [P, OptimizerState] {
       const flat = flatParams("lossScale", params);
       const given = besideParams("lossScale", "the gradients", flat, gradients).map(widened);
@@ -107,5 +121,5 @@ export function lossScale(optimizer: Optimizer, options: LossScaleOptions = {}):
         },
       ];
     },
-  };
+  });
 }

@@ -6,10 +6,12 @@ import { unflatten } from "../../transforms/trees.js";
 import {
   besideParams,
   checkOptimizer,
+  describedOptimizer,
   type FlatParams,
   flatParams,
   type Optimizer,
   type OptimizerState,
+  printedAs,
   stateIn,
 } from "./optimizer.js";
 import { type Labels, labelled, type Mask, selected } from "./selection.js";
@@ -29,18 +31,23 @@ export function partition(labels: Labels, groups: Readonly<Record<string, Optimi
   }
   for (const each of Object.values(groups)) checkOptimizer("partition", each);
   const labelsOf = (flat: FlatParams) => checkedLabels(labelled("partition", labels, flat), groups, flat);
-  return grouped("partition", labelsOf, groups);
+  const parts = Object.entries(groups).map(([name, each]) => `${name}: ${describedOptimizer(each)}`);
+  return printedAs(`partition({ ${parts.join(", ")} })`, grouped("partition", labelsOf, groups));
 }
 
 /** A transform for some parameters only; gradients of the others pass as they are. */
 export function mask(transform: Optimizer, only: Mask): Optimizer {
   checkOptimizer("mask", transform);
-  return grouped("mask", (flat) => selected("mask", only, flat).map(String), { true: transform, false: identity() });
+  const labelsOf = (flat: FlatParams) => selected("mask", only, flat).map(String);
+  return printedAs(
+    `mask(${describedOptimizer(transform)})`,
+    grouped("mask", labelsOf, { true: transform, false: identity() }),
+  );
 }
 
 /** Updates of zero: parameters of this group stay as they are. */
 export function freeze(): Optimizer {
-  return {
+  return printedAs("freeze()", {
     init: () => ({}),
     update: (gradients, state, params) => {
       const flat = flatParams("freeze", params);
@@ -53,14 +60,12 @@ export function freeze(): Optimizer {
         state,
       ];
     },
-  };
+  });
 }
 
 /** Changes nothing. */
-export const identity = (): Optimizer => ({
-  init: () => ({}),
-  update: (gradients, state) => [gradients, state],
-});
+export const identity = (): Optimizer =>
+  printedAs("identity()", { init: () => ({}), update: (gradients, state) => [gradients, state] });
 
 function grouped(
   operation: string,

@@ -18,15 +18,15 @@ import { isTensor, type Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import { flattenTensors, leafPaths, unflatten } from "../../transforms/trees.js";
 import type { PlateauState } from "../schedules/plateau.js";
-import { type Changes, checkSamePrint } from "./fingerprint.js";
+import { type Changes, checkSamePrint, hasSameFact } from "./fingerprint.js";
 import type { HistoryRecord } from "./history.js";
 import type { Means, Metrics } from "./meter.js";
-import type { Standing } from "./monitors.js";
+import { NO_STANDING, type Standing } from "./monitors.js";
 import { noFailure } from "./program.js";
 import type { Training } from "./training.js";
 
 const KIND = "pumice training";
-const VERSION = 2;
+const VERSION = 3;
 
 type Fields = Readonly<Record<string, Json | undefined>>;
 
@@ -95,9 +95,15 @@ async function readCheckpoint<C, B>(training: Training<C, B>, path: string, chan
   checkSamePrint(fields.get("run"), training.print, changes, what);
   const tree = (await wholeTree(file, training.device)) as Readonly<Record<string, unknown>>;
   const carry = likeTemplate(training.state.carry, tree.carry, "carry", what);
-  const means = likeTemplate(training.state.means as Means, tree.means, "means", what);
-  const best = fields.within("best");
-  const plateau = training.plateau && likeTemplate(training.plateau, tree.plateau, "plateau", what);
+  // Other metrics begin their means here, and what follows another metric than before begins anew.
+  const isSame = (part: string, name: string) => hasSameFact(part, name, fields.get("run"), training.print);
+  const isKept = (name: "keepBest" | "earlyStop" | "reduceOnPlateau") => isSame("monitor", name);
+  const { means: first } = training.state;
+  const isMeasured = isSame("metrics", "functions");
+  const means = isMeasured ? likeTemplate(first as Means, tree.means, "means", what) : first;
+  const best = isKept("keepBest") ? fields.within("best") : null;
+  const hasPlateau = training.plateau !== null && isKept("reduceOnPlateau");
+  const plateau = hasPlateau ? likeTemplate(training.plateau, tree.plateau, "plateau", what) : training.plateau;
   training.restore(
     { carry, means, bad: noFailure(training.device) },
     {
@@ -105,10 +111,10 @@ async function readCheckpoint<C, B>(training: Training<C, B>, path: string, chan
       epoch: fields.whole("epoch"),
       place: fields.whole("place"),
       rate: fields.number("rate"),
-      plateauScale: fields.number("plateauScale"),
+      plateauScale: hasPlateau ? fields.number("plateauScale") : 1,
       counts: countsOf(fields),
-      metrics: metricsIn(fields),
-      early: standingOf(fields),
+      metrics: isMeasured ? metricsIn(fields) : {},
+      early: isKept("earlyStop") ? standingOf(fields) : NO_STANDING,
       plateau: plateau as PlateauState | null,
       best: best && {
         carry: likeTemplate(training.state.carry, tree.best, "best", what),
@@ -120,6 +126,8 @@ async function readCheckpoint<C, B>(training: Training<C, B>, path: string, chan
       spentBefore: fields.number("milliseconds"),
     },
   );
+  // The carry has the scale of a plateau that is followed no longer.
+  if (fields.number("plateauScale") !== training.plateauScale) training.applyRate();
 }
 
 /** The tensors of a file cannot be more than what is trained and the best of it. */

@@ -4,6 +4,7 @@ import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import * as losses from "../losses/index.js";
+import { alignedWeights } from "../losses/loss.js";
 
 /** The losses by name. */
 const BY_NAME = new Map(Object.entries(losses)) as ReadonlyMap<
@@ -48,11 +49,11 @@ export interface Weighted {
   readonly mask?: Tensor;
 }
 
-/** The weights of a batch; undefined where all examples count alike. */
+/** The weights of a batch; undefined where all examples count alike. Weights may have more axes than the mask, as those of tokens. */
 export function weightsOf({ weights, mask }: Weighted): Tensor | undefined {
   if (mask === undefined) return weights;
-  const real = mask.cast(weights?.dtype ?? "f32") as Tensor;
-  return weights === undefined ? real : (weights.mul(real) as Tensor);
+  if (weights === undefined) return mask.cast("f32") as Tensor;
+  return weights.mul(alignedWeights("train", weights, mask, "the weights of the data")) as Tensor;
 }
 
 /** Predictions and a batch to the loss. */
@@ -76,15 +77,15 @@ export function lossOf(operation: string, choice: LossChoice, factors?: LossWeig
   };
 }
 
-/** A loss or its weights in words; functions by their names. */
-export function describedLoss(choice: LossChoice | LossWeights | object | number): string {
+/** A loss, its weights or metrics in words; functions by their names. */
+export function describedChoice(choice: LossChoice | LossWeights | object | number): string {
   if (typeof choice === "string" || typeof choice === "number") return String(choice);
   if (typeof choice === "function") return choice.name || "a function";
-  if (Array.isArray(choice)) return `[${choice.map(describedLoss).join(", ")}]`;
+  if (Array.isArray(choice)) return `[${choice.map(describedChoice).join(", ")}]`;
   if (isTensor(choice)) return `${choice.dtype} ${formatShape(choice.shape)}`;
   if (typeof choice !== "object" || choice === null) return String(choice);
   return `{ ${Object.entries(choice)
-    .map(([name, each]) => `${name}: ${describedLoss(each as object)}`)
+    .map(([name, each]) => `${name}: ${describedChoice(each as object)}`)
     .join(", ")} }`;
 }
 

@@ -35,8 +35,8 @@ export type MetricChoice = MetricList | { readonly [name: string]: OneMetric | M
 /** Predictions and a batch to the metrics of the batch. */
 export type MetricsOf = (predictions: unknown, batch: Labelled) => Record<string, Tensor>;
 
-/** Names that training gives by itself. */
-const TAKEN = ["loss"];
+/** Names that training gives by itself: `auxiliary` are the losses of layers. */
+const TAKEN = ["loss", "auxiliary"];
 const NOT_MEANS = ["startMean", "runningMean", "confusionMatrix"];
 /** The metrics by name. */
 const BY_NAME = new Map(
@@ -65,6 +65,13 @@ interface NamedMetric {
 /** The metrics of a choice, checked. */
 export function metricsOf(operation: string, choice: MetricChoice = []): MetricsOf {
   const named = flatMetrics(operation, choice, []);
+  const twice = named.find(({ name }, i) => named.findIndex((each) => each.name === name) !== i);
+  if (twice) {
+    throw new ArgumentError(
+      `${operation}: the option metrics has two called ${shown(twice.name)}; give names of your own, as in ` +
+        `{ top1: ["topKAccuracy", { k: 1 }], top5: ["topKAccuracy", { k: 5 }] }.`,
+    );
+  }
   return (predictions, batch) => {
     const weights = weightsOf(batch);
     const options = weights === undefined ? {} : { weights };
@@ -118,7 +125,7 @@ function severalOutputs(operation: string, name: string, predictions: unknown): 
 function oneMetric(operation: string, name: string, choice: OneMetric): MetricFunction {
   if (typeof name !== "string" || TAKEN.includes(name) || name.includes(".")) {
     throw new ArgumentError(
-      `${operation}: no metric can be called ${shown(name)}; ${TAKEN} and dots are taken. ` +
+      `${operation}: no metric can be called ${shown(name)}; ${TAKEN.join(", ")} and dots are taken. ` +
         "Functions come by name, as in { mine: (predictions, targets) => … }.",
     );
   }

@@ -19,8 +19,14 @@ import { rematerialize } from "../core/rematerialize.js";
 import { mergeTrees, type Variables, type VariableTree, withoutPaths } from "../core/variables.js";
 import { accumulate } from "../optimizers/accumulate.js";
 import { lossScale, masterWeights, type ScaledOptimizer } from "../optimizers/mixed-precision.js";
-import { applyUpdates, describedOptimizer, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
-import { describedLoss, type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
+import {
+  applyUpdates,
+  describedOptimizer,
+  type Optimizer,
+  type OptimizerState,
+  scalarDType,
+} from "../optimizers/optimizer.js";
+import { describedChoice, type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
 import { type MetricsOf, metricsOf } from "./metric-choice.js";
 import type { ModelOptions } from "./model-options.js";
 import { explainNonFinite } from "./non-finite.js";
@@ -54,9 +60,15 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
     weigh: exampleWeight,
     describe: () => ({
       model: { layers: String(model) },
-      loss: { function: describedLoss(options.loss), weights: describedLoss(options.lossWeights ?? {}) },
+      loss: { function: describedChoice(options.loss), weights: describedChoice(options.lossWeights ?? {}) },
       optimizer: { function: describedOptimizer(options.optimizer), "batches for an update": options.accumulate ?? 1 },
       precision: { dtype: options.precision ?? "f32" },
+      metrics: { functions: describedChoice(options.metrics ?? []) },
+    }),
+    // Gradients that overflow by the scale of the loss are skipped; those that do without it will go on to.
+    ...(options.precision === "f16" && {
+      hasFailed: (before, after) =>
+        (optimizerFor(before.params) as ScaledOptimizer).isStuck(before.optimizer, after.optimizer),
     }),
     withRate: (carry, factor) => ({ ...carry, optimizer: withFactor(carry.optimizer, factor) }),
     explain: (carry, batch, key) => explainNonFinite(used, loss, carry, batch, key),
@@ -64,9 +76,11 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
   };
 }
 
-/** How much a batch counts in means: the sum of its weights, or as many examples as it has. */
+/** How much a batch counts in means: the sum of its weights, in the dtype of its widest tensor and f32 at least; or as many examples as it has. */
 export const exampleWeight = <In>(batch: Example<In>): number | Tensor =>
-  weightsOf(batch)?.sum() ?? weightOf<unknown>({}, batch.x);
+  weightsOf(batch)
+    ?.cast(scalarDType(leaves(batch) as Tensor[]))
+    .sum() ?? weightOf<unknown>({}, batch.x);
 
 /** The loss and the metrics of a batch, without training. */
 export function evaluated<In>(

@@ -14,7 +14,7 @@ import type { Variables, VariableTree } from "../core/variables.js";
 import type { LossOf } from "./loss-choice.js";
 import type { Example } from "./model-trainer.js";
 
-/** The loss of a training is NaN or infinite. The message names the layer, parameter or gradient that was so first. */
+/** The loss of a training is NaN or infinite, or gradients of f16 are without a scale. The message names the layer, parameter or gradient that was so first. */
 export class NonFiniteLossError extends PumiceError {
   /** @internal `step` counts from 1. */
   constructor(

@@ -66,7 +66,10 @@ export interface LoopOptions<C, B> extends RunOptions {
 export interface ResumeOptions {
   /** The checkpoint; that of the option `checkpoint` unless told. */
   readonly path?: string;
-  /** Parts that may be others than when the run began: "model", "loss", "optimizer", "precision", "data"; true for all. */
+  /**
+   * Parts that may be others than when the run began: "model", "loss", "optimizer", "precision", "metrics", "data" (also of the
+   * validation), "monitor" (the metrics that are followed) and "step" (functions and schedules); true for all.
+   */
   readonly changed?: true | readonly string[];
 }
 

@@ -37,13 +37,15 @@ export function stepProgram<C, B>(trainer: Trainer<C, B>, stops: boolean): StepP
     if (!isTensor(loss)) {
       throw new ArgumentError(`train: a step gives { loss } among its metrics, not ${Object.keys(metrics)}.`);
     }
-    const isGood = loss.isFinite();
+    const failed = stops ? trainer.hasFailed?.(carry, next) : undefined;
+    const isGood = (failed ? loss.isFinite().logicalAnd(failed.logicalNot()) : loss.isFinite()) as Tensor;
     const counted = updatedMeans(means, metrics, weightOf(trainer, batch), stops ? isGood : null);
     if (!stops) return { carry: likeBefore(carry, next, () => null), means: counted, bad: bad.mul(1) };
-    const isFailure = isGood.logicalNot();
-    const isKept = bad.greaterEqual(0).logicalOr(isFailure);
+    const isFirst = bad.less(0).logicalAnd(isGood.logicalNot());
+    const first = where(isFirst, index.cast("i32"), bad) as Tensor;
+    // Of the number that is kept anyway: a kernel for a parameter reads that alone, and does not look at the loss for each element.
+    const isKept = first.greaterEqual(0);
     const isNeeded = (path: string) => trainer.explain !== undefined && (trainer.explainsBy?.(path) ?? true);
-    const first = where(bad.less(0).logicalAnd(isFailure), index.cast("i32"), bad) as Tensor;
     return { carry: likeBefore(carry, next, (path) => (isNeeded(path) ? isKept : null)), means: counted, bad: first };
   };
   return jit(step, { donate: 0 }) as unknown as StepProgram<C, B>;
@@ -62,9 +64,11 @@ export function evaluateProgram<C, B>(
   return jit(run, { donate: 0 }) as unknown as EvaluateProgram<C, B>;
 }
 
-/** How much a batch counts: as many examples as it has. */
+/** How much a batch counts: as many examples as it has, without the copies that fill it. */
 export function weightOf<B>({ weigh }: Pick<Trainer<never, B>, "weigh">, batch: B): number | Tensor {
   if (weigh) return weigh(batch);
+  const { mask } = (batch ?? {}) as { readonly mask?: unknown };
+  if (isTensor(mask) && mask.dtype === "bool" && mask.rank === 1) return mask.cast("f32").sum() as Tensor;
   const first = leaves(batch).find(({ rank }) => rank > 0);
   return (first?.shape[0] as number | undefined) ?? 1;
 }
@@ -83,9 +87,8 @@ function updatedMeans(
   const counts = isCounted ? where(isCounted, weight, 0) : weight;
   return Object.fromEntries(
     Object.entries(means).map(([name, before]) => {
-      const value = (metrics[name] as Tensor).cast(before.mean.dtype);
-      const used = isCounted ? where(isCounted, value, 0) : value;
-      return [name, runningMean(before, used as Tensor, counts)];
+      const value = (metrics[name] as Tensor).cast(before.mean.dtype) as Tensor;
+      return [name, runningMean(before, value, counts)];
     }),
   );
 }

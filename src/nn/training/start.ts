@@ -2,7 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/index.js";
 import { leaves } from "../../transforms/tree.js";
-import { dataPrint } from "./fingerprint.js";
+import { fingerprintOf } from "./fingerprint.js";
 import { startMeans } from "./meter.js";
 import { keyFor, type Plan } from "./options.js";
 import { noFailure } from "./program.js";
@@ -20,7 +20,7 @@ export async function startTraining<C, B>(trainer: Trainer<C, B>, plan: Plan<C, 
   const carry = trainer.init(initKey, batch);
   const means = startMeans((c: C, b: B, k: Key) => trainer.step(c, b, k)[1], carry, batch, foldIn(stepKey, 0));
   const isSaved = plan.checkpoint !== undefined || (plan.resume ?? false) !== false;
-  const print = isSaved ? { ...trainer.describe?.(), data: await dataPrint(plan.data, batch) } : {};
+  const print = isSaved ? await fingerprintOf(trainer, plan, carry, batch) : {};
   return new Training(trainer, plan, device, key, { carry, means, bad: noFailure(device) }, opened, print);
 }
 

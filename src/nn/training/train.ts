@@ -1,6 +1,7 @@
 /** `train`: a model, or anything with an `init` and a `step`, trained on batches. It returns a run. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import { removeUnfinished } from "../../files/replace-file.js";
 import { type Key, split } from "../../random/index.js";
 import { CheckpointTimes } from "../../runs/checkpoint-times.js";
 import { listenForInterrupt } from "../../runs/interrupt.js";
@@ -98,8 +99,10 @@ async function* running<C, B, R>(
   _isWatched: boolean,
   resultOf: (training: Training<C, B>) => R,
 ): AsyncGenerator<TrainingProgress, R> {
-  const { signal, progress = process.stderr.isTTY === true, interrupts = true } = plan;
+  const { signal, progress = process.stderr.isTTY === true, interrupts = true, checkpoint } = plan;
   const training = await startTraining(trainer, plan);
+  // Before anything is written: the disk may be full of it. What cannot be tidied up stays.
+  if (checkpoint !== undefined) await removeUnfinished(checkpoint).catch(() => {});
   await resumed(training);
   const show = progress ? progressLine(formatTraining) : null;
   const interrupt = interrupts
@@ -116,7 +119,7 @@ async function* running<C, B, R>(
       show?.update(each);
       yield each;
     }
-    if (plan.checkpoint !== undefined) await saving.save();
+    if (checkpoint !== undefined) await saving.save();
     await training.emit(training.ending === null ? "completed" : "halted");
     return resultOf(training);
   } finally {

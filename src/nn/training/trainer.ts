@@ -23,7 +23,7 @@ export interface Trainer<C, B> {
   step(carry: C, batch: B, key: Key): readonly [carry: C, metrics: StepMetrics];
   /** Scalars of a batch of the validation. */
   evaluate?(carry: C, batch: B): Readonly<Record<string, Tensor>>;
-  /** How much a batch counts in means: the extent of its first axis unless told. */
+  /** How much a batch counts in means: the extent of its first axis unless told, without the copies that `padLast` of a loader adds. */
   weigh?(batch: B): number | Tensor;
   /** The same carry with updates that are multiplied by this. `setRate` and `reduceOnPlateau` need it. */
   withRate?(carry: C, factor: number): C;
@@ -32,6 +32,8 @@ export interface Trainer<C, B> {
    * something else is refused.
    */
   describe?(): Readonly<Record<string, Readonly<Record<string, string | number>>>>;
+  /** Whether a step failed although its loss is finite, a bool: training stops there, too. */
+  hasFailed?(before: C, after: C): Tensor;
   /** Says in words where a loss that is not finite came from, given the carry before that step. */
   explain?(carry: C, batch: B, key: Key): Promise<string>;
   /** Whether `explain` looks at the tensor of this path of the carry; at all of them unless told. */
@@ -51,7 +53,7 @@ export function checkTrainer(operation: string, value: unknown): void {
   const { init, step, ...others } = value as Record<string, unknown>;
   checkFunction(operation, init, "init");
   checkFunction(operation, step, "step");
-  for (const name of ["evaluate", "weigh", "withRate", "describe", "explain", "explainsBy"]) {
+  for (const name of ["evaluate", "weigh", "withRate", "describe", "hasFailed", "explain", "explainsBy"]) {
     if (others[name] !== undefined) checkFunction(operation, others[name], name);
   }
 }

@@ -200,14 +200,15 @@ export class Training<C, B> implements Place<C> {
     if (failedStepsAgo !== null) throw await this.failure();
   }
 
-  /** The error for a loss that is not finite. The state is that before the step. */
+  /** The error for a step that failed. The state is that before the step. */
   private async failure(): Promise<NonFiniteLossError> {
     const { carry, bad } = this.state;
     const step = Number(await bad.item());
     const place = this.place - (this.step - step);
     const why = await this.reasonOf(carry, place, step);
+    const what = this.trainer.hasFailed ? "the loss or a gradient" : "the loss";
     return new NonFiniteLossError(
-      `train: the loss of step ${step + 1} (epoch ${this.epoch + 1}) is not finite${why && `: first, ${why}`}. ` +
+      `train: ${what} of step ${step + 1} (epoch ${this.epoch + 1}) is not finite${why && `: first, ${why}`}. ` +
         "Try a smaller rate, clip gradients as by optimizers.chain(optimizers.clipByGlobalNorm(1), …), look for logarithms and " +
         `divisions of zero, or train in "bf16" or "f32" if it is in "f16".`,
       step + 1,
@@ -354,7 +355,7 @@ export class Training<C, B> implements Place<C> {
   }
 
   /** Brings the factors of the rate into the carry. */
-  private applyRate(): void {
+  applyRate(): void {
     const { withRate } = this.trainer;
     if (!withRate) {
       throw new ArgumentError("train: this trainer has no rate to change; give it withRate(carry, factor).");

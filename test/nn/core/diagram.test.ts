@@ -6,19 +6,61 @@ import {
   activations,
   add,
   block,
+  concatenate,
+  cond,
+  conv,
   dense,
   diagram,
   dropout,
   embedding,
   type Layer,
   sequential,
+  transformerDecoder,
   transformerEncoder,
 } from "../../../src/nn/index.js";
+
+/**
+ * The text, if every line is one of the forms that Mermaid's grammar has for a flowchart, labels hold nothing that it would read otherwise,
+ * boxes have ids of their own, models end where they begin, and arrows lead from box to box.
+ */
+function checked(text: string): string {
+  const [head, ...lines] = text.split("\n");
+  assert.equal(head, "flowchart TD");
+  const label = '"(?:[^"#<>&`\\p{Cc}]|#\\d+;|<br/>)+"';
+  const box = new RegExp(`^ *(n\\d+)(?:\\[${label}\\]|\\(${label}\\)|\\(\\[${label}\\]\\))$`, "u");
+  const begin = new RegExp(`^ *subgraph (g\\d+)\\[${label}\\]$`, "u");
+  const [ids, depth] = [new Set<string>(), { now: 0 }];
+  for (const line of lines) {
+    const id = (box.exec(line) ?? begin.exec(line))?.[1];
+    const arrow = /^ {2}(n\d+) --> (n\d+)$/.exec(line);
+    if (id !== undefined) {
+      assert.ok(!ids.has(id), line);
+      ids.add(id);
+      if (id.startsWith("g")) depth.now++;
+    } else if (arrow) assert.ok(depth.now === 0 && ids.has(arrow[1]!) && ids.has(arrow[2]!), line);
+    else {
+      assert.match(line, /^ *end$/);
+      assert.ok(--depth.now >= 0);
+    }
+  }
+  assert.equal(depth.now, 0);
+  return text;
+}
+
+/** The boxes directly inside a model, in their order, by labels. */
+function boxesIn(text: string, title: string): string[] {
+  const lines = text.split("\n");
+  const at = lines.findIndex((line) => line.includes(`["${title}"]`) && line.includes("subgraph"));
+  const indent = /^ */.exec(lines[at]!)![0];
+  const end = lines.findIndex((line, i) => i > at && line === `${indent}end`);
+  const inside = lines.slice(at + 1, end).filter((line) => line.startsWith(`${indent}  n`));
+  return inside.map((line) => /"([^"]*?)<br/.exec(line)![1]!);
+}
 
 /** Arrows by the labels of their boxes. */
 function arrowsOf(text: string): string[] {
   const labels = new Map(
-    [...text.matchAll(/(n\d+)\(?\[?"([^"]*?)<br\/>/g)].map(([, id, label]) => [id as string, label as string]),
+    [...checked(text).matchAll(/(n\d+)\(?\[?"([^"]*?)<br\/>/g)].map(([, id, label]) => [id as string, label as string]),
   );
   return [...text.matchAll(/(n\d+) --> (n\d+)/g)].map(
     ([, from, to]) => `${labels.get(from as string)} > ${labels.get(to as string)}`,
@@ -58,24 +100,30 @@ test("residuals, several inputs and outputs, and layers that are called twice sh
   );
   const text = diagram(model as never, { x: [null, 4], ids: { shape: [null], dtype: "i32" } });
   assert.deepEqual(arrowsOf(text).sort(), [
-    "add > output",
+    "add > output [1]",
     "add > sum: add",
-    "input > add",
-    "input > look: embedding",
-    "input > turn: dense",
+    "input ids > look: embedding",
+    "input x > add",
+    "input x > turn: dense",
     "look: embedding > sum: add",
     "relu > add",
-    "sum: add > output",
+    "sum: add > output [0]",
     "turn: dense > relu",
     "turn: dense > turn: dense",
   ]);
-  assert.match(text, /output<br\/>\[1, 4\] \[1, 4\]/);
+  assert.match(text, /"output \[1\]<br\/>\[1, 4\]"/);
 });
 
 test("names cannot end a label, and a single layer is a diagram", () => {
   const text = diagram(sequential({ 'a"<b>': dense(2) }), [null, 3]);
   assert.match(text, /n1\["a#34;#60;b#62;: dense<br\/>/);
   assert.deepEqual(arrowsOf(diagram(dense(2), [null, 3])), ["input > dense", "dense > output"]);
+  // Whatever a name holds: what ends a line or a string, what begins Markdown, a word of Mermaid's, what this file joins names by.
+  const names = ["`a`", "a\nb", "end", "a.b", "(input)", "n0", "add(operation)3", "#quot;", "x\\"];
+  const odd = sequential(Object.fromEntries(names.map((name) => [name, sequential({ [name]: dense(2) })])));
+  const arrows = arrowsOf(diagram(odd, [null, 3]));
+  assert.equal(arrows.length, names.length + 1);
+  assert.equal(arrows[1], "#96;a#96;: dense > a#10;b: dense");
 });
 
 test("what the function of a block does by itself shows as round boxes inside the block, chains of it as one", () => {
@@ -114,4 +162,93 @@ test("the residuals of a transformer show", () => {
   const text = diagram(model as never, [null, 5, 8]);
   // Each block adds what attention gives, and what the layers behind it give.
   assert.equal(text.match(/\("add<br\/>\[1, 5, 8\]"\)/g)?.length, 4, text);
+});
+
+test("a residual network: each block holds its own sum, which reads what the block was given", () => {
+  const convolution = (name: string) => ({ [name]: conv(4, 3, { padding: "same" }) });
+  const residual = () =>
+    block(
+      { body: sequential({ ...convolution("c"), act: activations.relu, ...convolution("d") }) as Layer },
+      ({ body }, x: Tensor) => body(x).add(x).relu(),
+    );
+  const model = sequential({
+    ...convolution("stem"),
+    one: residual(),
+    two: residual(),
+    three: residual(),
+    head: dense(3),
+  });
+  const text = diagram(model, [null, 3, 8, 8]);
+  for (const name of ["one", "two", "three"]) assert.deepEqual(boxesIn(text, `${name}: block`), ["add, relu"], text);
+  assert.deepEqual(arrowsOf(text), [
+    "input > stem: conv",
+    ...["stem: conv", "add, relu", "add, relu"].flatMap((before) => [
+      `${before} > c: conv`,
+      "c: conv > act: relu",
+      "act: relu > d: conv",
+      "d: conv > add, relu",
+      `${before} > add, relu`,
+    ]),
+    "add, relu > head: dense",
+    "head: dense > output",
+  ]);
+});
+
+test("a decoder: its inputs by name, and what attends to which", () => {
+  const text = diagram(transformerDecoder(8, { heads: 2, layers: 2 }), { x: [null, 5, 8], memory: [null, 4, 8] });
+  const arrows = arrowsOf(text);
+  const from = (name: string) => arrows.filter((arrow) => arrow.startsWith(`${name} > `)).sort();
+  assert.deepEqual(from("input x"), ["input x > add", "input x > attentionNorm: layerNorm"]);
+  // Keys and values of both blocks' attention to the memory.
+  assert.deepEqual(from("input memory"), [
+    "input memory > key: dense",
+    "input memory > key: dense",
+    "input memory > value: dense",
+    "input memory > value: dense",
+  ]);
+  for (const name of ["block0", "block1"]) {
+    const inside = boxesIn(text, `${name}: decoderBlock`);
+    assert.deepEqual(
+      inside,
+      ["attentionNorm", "add", "crossAttentionNorm", "add", "feedForwardNorm", "add"].map((each) =>
+        each === "add" ? each : `${each}: layerNorm`,
+      ),
+    );
+  }
+});
+
+test("joined inputs, inputs that nobody reads, inputs that are outputs, and functions show", () => {
+  const model = block(
+    { a: dense(2), join: concatenate(), own: sequential((h: Tensor) => h.sin().mul(2) as Tensor) as Layer<Tensor> },
+    ({ a, join, own }, { x, y }: { x: Tensor; y: Tensor; unread: Tensor }) => ({
+      joined: own(join([a(x), y])),
+      same: x,
+    }),
+  );
+  const text = diagram(model as never, { x: [null, 3], y: [null, 3], unread: [null, 1] });
+  assert.deepEqual(arrowsOf(text).sort(), [
+    "a: dense > join: concatenate",
+    "function0 > output joined",
+    "input x > a: dense",
+    "input x > output same",
+    "input y > join: concatenate",
+    "join: concatenate > function0",
+  ]);
+  assert.match(text, /"input unread<br\/>\[1, 1\]"/);
+});
+
+test("both branches of a choice lead to it, and so does what it depends on", () => {
+  const model = sequential({ pick: cond((x: Tensor) => x.mean().greater(0), dense(2), dense(2)), head: dense(1) });
+  const text = diagram(model, [null, 3]);
+  assert.deepEqual(arrowsOf(text).sort(), [
+    "choice > head: dense",
+    "head: dense > output",
+    "input > sum, div, greater",
+    "input > whenFalse: dense",
+    "input > whenTrue: dense",
+    "sum, div, greater > choice",
+    "whenFalse: dense > choice",
+    "whenTrue: dense > choice",
+  ]);
+  assert.match(text, /"choice<br\/>\[1, 2\]"/);
 });

@@ -64,6 +64,20 @@ describeOnTensorDevices("mixed precision", (device) => {
       [...c, 4, 0],
     ]);
   });
+
+  test("is stuck where gradients are not finite although nothing is scaled, and only there", async () => {
+    const stuck = async (initial: number, every: number, x: number): Promise<boolean> => {
+      const optimizer = lossScale(sgd(1), { initial, every });
+      const before = optimizer.init({ w: tensor([1], { device }) });
+      const [, after] = optimizer.update({ w: tensor([x], { device }) }, before, { w: tensor([1], { device }) });
+      return (await optimizer.isStuck(before, after).item()) as boolean;
+    };
+    assert.equal(await stuck(1, 5, Infinity), true);
+    assert.equal(await stuck(0.5, 5, Number.NaN), true);
+    assert.equal(await stuck(2, 5, Infinity), false);
+    assert.equal(await stuck(1, 5, 3), false);
+    assert.equal(await stuck(1, 1, 3), false);
+  });
 });
 
 test("gradients of f16 are kept in range by the scale, and averages are in f32", async () => {

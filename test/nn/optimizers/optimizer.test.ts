@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { jit, type Tensor, tensor, tree } from "../../../src/index.js";
+import { jit, random, type Tensor, tensor, tree } from "../../../src/index.js";
 import { optimizers } from "../../../src/nn/index.js";
 import { loss, type Params, paramsOn } from "./trajectories.js";
 
@@ -95,8 +95,22 @@ test("an update without parameters says that it needs them", () => {
 });
 
 test("optimisers print as they were made", () => {
-  const chained = chain(clipByGlobalNorm(1), sgd(0.1));
+  const own = { init: () => ({}), update: (gradients: never, state: never) => [gradients, state] } as never;
   assert.equal(String(adam(1e-3)), "adam(0.001)");
-  assert.equal(inspect(chained), "chain(a transform, sgd(0.1))");
+  assert.equal(inspect(chain(clipByGlobalNorm(1), own, sgd(0.1))), "chain(clipByGlobalNorm(1), a transform, sgd(0.1))");
+  const { accumulate, addNoise, freeze, identity, lossScale, mask, masterWeights } = optimizers;
+  const { partition, scaleByPlateau } = optimizers;
+  const texts = {
+    "accumulate(sgd(0.1), 4)": accumulate(sgd(0.1), 4),
+    "addNoise(a key, eta: 0.5)": addNoise(random.key(0), { eta: 0.5 }),
+    "emaOfWeights()": emaOfWeights(),
+    "emaOfWeights(decay: 0.5)": emaOfWeights({ decay: 0.5 }),
+    "lookahead(sgd(0.1), every: 3)": lookahead(sgd(0.1), { every: 3 }),
+    "lossScale(masterWeights(sgd(0.1)), initial: 8)": lossScale(masterWeights(sgd(0.1)), { initial: 8 }),
+    "mask(sgd(0.1))": mask(sgd(0.1), true),
+    "partition({ a: freeze(), b: identity() })": partition(() => "a", { a: freeze(), b: identity() }),
+    "scaleByPlateau(factor: 0.5)": scaleByPlateau({ factor: 0.5 }),
+  };
+  for (const [text, optimizer] of Object.entries(texts)) assert.equal(String(optimizer), text);
   assert.deepEqual(Object.keys(adam()), ["init", "update"]);
 });

@@ -8,6 +8,7 @@ import {
   batchNorm,
   dense,
   dropout,
+  type Layer,
   losses,
   NonFiniteLossError,
   optimizers,
@@ -137,32 +138,57 @@ describe("other ways to the same", () => {
   });
 });
 
-test("a forward pass that is not finite stops an f16 training at its first step, with the layer named", async () => {
-  const { x, y } = given("cpu");
-  const model = sequential({ body: dense(4), log: (h: Tensor) => h.abs().neg().sub(1).log(), head: dense(1) });
-  await assert.rejects(
-    async () => void (await train(model, { ...options("cpu"), data: whole({ x, y }), precision: "f16" })),
-    (error: Error) => {
-      assert.ok(error instanceof NonFiniteLossError, String(error));
-      assert.match(error.message, /the loss of step 1 \(epoch 1\) is not finite: first, the output of log "log" has/);
-      return true;
-    },
-  );
-});
+describeOnTensorDevices("f16 stops", (device) => {
+  const refused = (model: Layer, more: object, message: RegExp) =>
+    assert.rejects(
+      async () =>
+        void (await train(model, { ...options(device), data: whole(given(device)), precision: "f16", ...more })),
+      (error: Error) => {
+        assert.ok(error instanceof NonFiniteLossError, String(error));
+        assert.match(error.message, message);
+        return true;
+      },
+    );
+  const log = (h: Tensor) => h.abs().neg().sub(1).log();
 
-test("gradients that are not finite only lower the scale of f16, down to 1", async () => {
-  const { x, y } = given("cpu");
-  // The slope of a root at zero is infinite; the loss is not.
-  const root = (p: Tensor, t: Tensor) => p.sub(p).abs().sqrt().mean().add(t.square().mean()) as Tensor;
-  const trained = await train(sequential(dense(1)), {
-    ...options("cpu"),
-    data: whole({ x, y }),
-    loss: root,
-    precision: "f16",
-    epochs: 20,
+  test("at the first step whose forward pass is not finite, with the layer named, whatever the scale is", async () => {
+    const model = sequential({ body: dense(4), log, head: dense(1) });
+    const first =
+      /the loss or a gradient of step 1 \(epoch 1\) is not finite: first, the output of log "log" has .*NaN among 128/;
+    await refused(model, {}, first);
+    // The scale of a training that went on long, and of one whose gradients overflowed often.
+    const { params, state } = model.init(random.key(1, { device }), [null, 4]);
+    const { optimizerState } = await train(sequential({ body: dense(4), log: activations.tanh, head: dense(1) }), {
+      ...options(device),
+      precision: "f16",
+      steps: 1,
+    });
+    for (const scale of [1, 2 ** 24]) {
+      const scaled = { ...optimizerState, scale: tensor(scale, { device }) } as never;
+      await refused(model, { variables: { params, state }, optimizerState: scaled }, first);
+    }
   });
-  assert.ok(Number.isFinite(trained.metrics.loss));
-  assert.equal(await (trained.optimizerState.scale as Tensor).item(), 1);
+
+  test("at gradients that are not finite without any scale, which are named; overflow by the scale is skipped", async () => {
+    // The slope of a root at zero is infinite; the loss is not.
+    const root = (p: Tensor, t: Tensor) => p.sub(p).abs().sqrt().mean().add(t.square().mean()) as Tensor;
+    const model = sequential({ head: dense(1) });
+    await refused(
+      model,
+      { loss: root },
+      // 2^15 is halved 15 times; then a step without a scale.
+      /of step 16 \(epoch 16\) is not finite: first, the gradient of head\.biases is NaN/,
+    );
+    const trained = await train(model, {
+      ...options(device),
+      loss: root,
+      precision: "f16",
+      stopOnNonFinite: false,
+      epochs: 20,
+    });
+    assert.ok(Number.isFinite(trained.metrics.loss));
+    assert.equal(await (trained.optimizerState.scale as Tensor).item(), 1);
+  });
 });
 
 test("a mean of no step is NaN and reaches nothing", async () => {

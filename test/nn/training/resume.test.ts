@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { FormatError } from "../../../src/core/errors.js";
-import { random, setDefaultDevice, tensor } from "../../../src/index.js";
-import { dense, loadParameters, optimizers, sequential, train } from "../../../src/nn/index.js";
+import { random, setDefaultDevice, type Tensor, tensor } from "../../../src/index.js";
+import { dense, loadParameters, optimizers, schedules, sequential, train } from "../../../src/nn/index.js";
 import { testDevices } from "../../support/tensors.js";
 import { killedOften } from "./kill.js";
 import { hashOf, killedTraining } from "./killed-training.js";
@@ -122,7 +122,7 @@ test("a checkpoint of something else is refused by the name of what differs, unl
   await refused({ seed: 8 }, /another seed or key/);
   await refused(
     { resume: { path, changed: ["colour"] } },
-    /no part called "colour".*there are model, loss, optimizer, precision, data/,
+    /no part called "colour".*there are model, loss, optimizer, precision, metrics, data, monitor, step/,
   );
   const changes: Record<string, [object, RegExp]> = {
     loss: [
@@ -135,13 +135,39 @@ test("a checkpoint of something else is refused by the name of what differs, unl
     ],
     precision: [{ precision: "bf16" }, /another precision: dtype was f32, and is bf16/],
     data: [{ batchSize: 30 }, /another data: batches an epoch was 12, and is 3/],
+    metrics: [{ metrics: ["r2"] }, /another metrics: functions was \[meanAbsoluteError\], and is \[r2\]/],
+    monitor: [
+      { keepBest: { monitor: "loss" } },
+      /another monitor: keepBest was validation\.loss \(min\), and is loss \(min\)/,
+    ],
+    // What has no words of its own is known by what it computes.
+    step: [
+      { optimizer: optimizers.chain(optimizers.clipByGlobalNorm(1), optimizers.adam(schedules.cosine(0.02, 500))) },
+      /another step: its operations are others, although .*: a function, a schedule or an option of one differs/,
+    ],
   };
   for (const [name, [more, message]] of Object.entries(changes)) {
     await refused(more, message);
     await refused(more, new RegExp(`resume: \\{ changed: \\["${name}"\\] \\}`));
-    const { step } = await going({ ...more, resume: { path, changed: [name] } });
+    const { step, metrics } = await going({ ...more, resume: { path, changed: [name] } });
     assert.ok(step > 12, name);
+    // Those that are measured no longer are not reported.
+    const own = name === "metrics" ? ["r2"] : ["meanAbsoluteError"];
+    const all = ["loss", ...own].flatMap((each) => [each, `validation.${each}`]);
+    assert.deepEqual(Object.keys(metrics).sort(), all.sort(), name);
   }
+  // Numbers of the same size, with other signs.
+  const own = random.normal(random.key(1), [90, 4]).realize();
+  const answers = own.sum({ axis: 1, keepDims: true }).tanh();
+  await refused({ data: { x: own, y: answers.neg() } }, /another data: pattern of y in the first batch was/);
+  await refused(
+    { validation: { x: own, y: answers.neg() } },
+    /another data: pattern of y in the first batch of the validation was -?\d+\.\d+, and is/,
+  );
+  const without = { validation: undefined, keepBest: false };
+  await refused(without, /another data: number of examples of the validation was 90, and is not known/);
+  const { best } = await going({ ...without, resume: { path, changed: ["data", "monitor"] }, earlyStop: false });
+  assert.equal(best, null);
   // As many rows of the same form, but other numbers.
   const x = random.normal(random.key(5), [90, 4]).realize();
   await refused(
@@ -159,6 +185,55 @@ test("a checkpoint of something else is refused by the name of what differs, unl
     /has carry\.\S+, which is not in this training: it is of another model/,
   );
   await assert.rejects(async () => void (await other({ resume: file("none") })), /there is no/);
+});
+
+test("functions and schedules without names are known by what they compute, closures and all", async () => {
+  const x = random.normal(random.key(1), [16, 3]).realize();
+  const times = (factor: number) => (p: Tensor, y: Tensor) => p.sub(y).square().mean().mul(factor) as Tensor;
+  const cosine = (steps: number) => optimizers.adam(schedules.cosine(0.1, steps));
+  const cases: [string, object, object][] = [
+    ["a closure", { loss: times(1) }, { loss: times(2) }],
+    ["a schedule", { optimizer: cosine(100) }, { optimizer: cosine(101) }],
+    [
+      "a mask",
+      { optimizer: optimizers.adamw(0.1, { mask: () => true }) },
+      { optimizer: optimizers.adamw(0.1, { mask: (path: string) => path.endsWith("weights") }) },
+    ],
+  ];
+  for (const [name, before, after] of cases) {
+    const path = file(name);
+    const going = (more: object) => {
+      const options = { data: { x, y: x.sum({ axis: 1, keepDims: true }) }, loss: "huber", optimizer: optimizers.sgd(0.1), checkpoint: path, resume: true, epochs: 1, ...more }; // biome-ignore format: a row
+      return train(
+        sequential((h: Tensor) => h.tanh(), dense(1)),
+        options as never,
+      );
+    };
+    await going(before);
+    await assert.rejects(async () => void (await going({ ...after, epochs: 2 })), /of a run with another step/, name);
+    assert.equal((await going({ ...before, epochs: 2 })).epochs, 2, name);
+  }
+});
+
+test("what follows another metric than before begins anew, and what is followed no longer leaves nothing behind", async () => {
+  const path = file("monitor");
+  const x = random.normal(random.key(1), [16, 3]).realize();
+  const going = (more: object) => {
+    const options = { data: { x, y: x.sum({ axis: 1, keepDims: true }) }, loss: "huber", metrics: ["r2"], optimizer: optimizers.sgd(0.01), checkpoint: path, resume: { path, changed: ["monitor"] }, seed: 1, epochs: 3, ...more }; // biome-ignore format: a row
+    return train(sequential(dense(1)), options as never);
+  };
+  const start = { resume: false, keepBest: true, reduceOnPlateau: { patience: 1, threshold: 1e9, factor: 0.1 } };
+  const first = await going({ ...start, epochs: 4 });
+  assert.ok(first.history.at(-1)!.rate < 1);
+  const other = await going({ keepBest: { monitor: "r2" }, epochs: 6, checkpoint: undefined });
+  assert.ok(other.best!.epoch > 4, `epoch ${other.best!.epoch}`);
+  const none = await going({ epochs: 6, checkpoint: undefined });
+  assert.equal(none.best, null);
+  // The rate of a plateau that nobody follows is the optimiser's own again.
+  assert.equal(none.history.at(-1)!.rate, 1);
+  const factor = ({ optimizerState }: { optimizerState: unknown }) => (optimizerState as { factor: Tensor }).factor;
+  assert.ok(Math.abs(Number(await factor(first as never).item()) - first.history.at(-1)!.rate) < 1e-6);
+  assert.equal(await factor(none as never).item(), 1);
 });
 
 /** The bytes with the checksum at their end made anew: damage that somebody meant. */
@@ -250,6 +325,16 @@ test("what killed processes left unfinished is removed, and nothing else", async
   await utimes(names.own, 1, 1);
   await killedTraining(path, 0, { epochs: 2 });
   assert.equal(existsSync(names.own), false);
+  // Where the path is a link, they lie beside the file; and they go before anything is written.
+  const way = file("way");
+  await symlink(path, way);
+  await writeFile(names.stale, "half");
+  let isThere = true;
+  const started = () => {
+    isThere = existsSync(names.stale);
+  };
+  await killedTraining(way, 0, { epochs: 2, checkpointSeconds: 1000, on: { started } });
+  assert.equal(isThere, false);
 });
 
 for (const device of testDevices().filter((name) => name !== "cpu")) {
