@@ -129,6 +129,8 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   /** A function of tensors; work that yields its progress where values must be read on the way. */
   learn(data: Data, options: O): Learning<L>;
   readonly methods: M;
+  /** Names of methods that models with these options do not have; they have all unless told. */
+  lacks?(options: O): readonly string[];
 }
 
 /** An estimator: its options, and `fit`. */
@@ -167,7 +169,7 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
   definition: Definition<Y, L, O, M>,
 ): EstimatorMaker<Y, L, O, M> {
   const { kind } = definition;
-  const model = modelMaker<L, O, M>(kind, definition.methods, definition.samples);
+  const model = modelMaker<L, O, M>(kind, definition.methods, definition.samples, definition.lacks);
   const make = (options: O = {} as O): Estimator<Y, Model<L, O, M>, O> => {
     checkOptions(kind, options, definition.options);
     definition.check?.(options);

@@ -42,6 +42,8 @@ interface Common<L, O extends object, M> {
   readonly samples?: SampleReader<O>;
   /** Methods of this kind alone: functions of a model. */
   readonly methods?: M;
+  /** Names of methods that models with these options do not have; they have all unless told. */
+  lacks?(options: O): readonly string[];
 }
 
 type Methods = Readonly<Record<string, Method>>;
