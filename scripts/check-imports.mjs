@@ -171,7 +171,7 @@ export const INNER_LAYERS = {
     // many estimators as one: bagging, stacking, voting, calibration
     ensemble: ["core", "compose", "selection", "linear", "trees", "metrics"],
     // selection of columns
-    "feature-selection": ["core", "tables", "stats", "compose", "selection", "ensemble"],
+    "feature-selection": ["core", "tables", "stats", "metrics", "compose", "selection", "ensemble"],
     // what a model relies on: importances, partial dependence, SHAP values
     inspection: ["core", "metrics", "selection", "trees"],
     // pictures
