@@ -168,6 +168,8 @@ export const INNER_LAYERS = {
     compose: ["core", "tables", "preprocessing"],
     // splits, cross-validation, searches
     selection: ["core", "tables", "compose", "metrics"],
+    // categories by their targets
+    "target-encoding": ["core", "tables", "preprocessing", "selection"],
     // many estimators as one: bagging, stacking, voting, calibration
     ensemble: ["core", "compose", "selection", "linear", "trees", "metrics"],
     // selection of columns

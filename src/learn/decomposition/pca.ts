@@ -80,10 +80,7 @@ function logLikelihood(learned: PcaLearned, x: Tensor): Tensor {
   const { components, explainedVariance, noiseVariance, mean } = learned;
   const [count, features] = components.shape as [number, number];
   const offset = x.sub(mean);
-  const distance = offset
-    .matmul(components.T)
-    .square()
-    .div(explainedVariance).sum({ axis: 1 });
+  const distance = offset.matmul(components.T).square().div(explainedVariance).sum({ axis: 1 });
   const volume = explainedVariance
     .log()
     .sum()
@@ -91,7 +88,9 @@ function logLikelihood(learned: PcaLearned, x: Tensor): Tensor {
   const rest = features - count;
   if (rest === 0) return distance.add(volume).mul(-0.5) as Tensor;
   // The difference of the squares would lose the digits of what is outside.
-  const outside = outsideOf(offset as Tensor, components).sum({ axis: 1 }).div(noiseVariance);
+  const outside = outsideOf(offset as Tensor, components)
+    .sum({ axis: 1 })
+    .div(noiseVariance);
   return distance.add(outside).add(volume).add(noiseVariance.log().mul(rest)).mul(-0.5) as Tensor;
 }
 
@@ -121,8 +120,7 @@ function pcaLearned(
   const most = Math.min(samples, features);
   const isWhole = (values.shape[0] as number) >= most;
   // The difference of the sums would lose the digits of a small rest.
-  const rest =
-    isWhole || !offset ? explained.at(`${count}:`).sum() : outsideOf(offset, components).sum().div(divisor);
+  const rest = isWhole || !offset ? explained.at(`${count}:`).sum() : outsideOf(offset, components).sum().div(divisor);
   const noise = most > count ? rest.div(most - count) : total.mul(0);
   return {
     components,

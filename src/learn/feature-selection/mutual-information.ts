@@ -69,7 +69,11 @@ export async function mutualInfoRegression(
 async function informationOfLabels(values: Float64Array, classes: readonly number[]): Promise<number> {
   // Values need not be whole numbers, and labels are: their places serve.
   const places = new Map([...new Set(values)].map((value, place) => [value, place]));
-  const found = mutualInfo(Int32Array.from(values, (value) => places.get(value) as number), classes, { dtype: "f64", device: "cpu" });
+  const found = mutualInfo(
+    Int32Array.from(values, (value) => places.get(value) as number),
+    classes,
+    { dtype: "f64", device: "cpu" },
+  );
   return Number(await found.item());
 }
 

@@ -84,7 +84,12 @@ describeOnTensorDevices("principal components", (device) => {
     const wanted = await pca({ nComponents: 2, svdSolver: "full" }).fit(x);
     for (const svdSolver of ["full", "randomized"] as const) {
       const model = await pca({ nComponents: 2, svdSolver }).fit(x.cast("f32") as Tensor);
-      await closeTo(model.learned.noiseVariance, await wanted.learned.noiseVariance.item(), 2e-3, `noise, ${svdSolver}`);
+      await closeTo(
+        model.learned.noiseVariance,
+        await wanted.learned.noiseVariance.item(),
+        2e-3,
+        `noise, ${svdSolver}`,
+      );
       const likely = await wanted.scoreSamples(x).array();
       await closeTo(model.scoreSamples(x.cast("f32") as Tensor), likely, 2e-3, `likelihoods, ${svdSolver}`);
     }
