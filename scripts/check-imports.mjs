@@ -168,10 +168,12 @@ export const INNER_LAYERS = {
     compose: ["core", "tables", "preprocessing"],
     // splits, cross-validation, searches
     selection: ["core", "tables", "compose", "metrics"],
+    // categories by their targets
+    "target-encoding": ["core", "tables", "preprocessing", "selection"],
     // many estimators as one: bagging, stacking, voting, calibration
     ensemble: ["core", "compose", "selection", "linear", "trees", "metrics"],
     // selection of columns
-    "feature-selection": ["core", "tables", "compose", "selection", "ensemble"],
+    "feature-selection": ["core", "tables", "stats", "metrics", "compose", "selection", "ensemble"],
     // what a model relies on: importances, partial dependence, SHAP values
     inspection: ["core", "metrics", "selection", "trees"],
     // pictures

@@ -25,4 +25,5 @@ export * from "./preprocessing/index.js";
 export * from "./selection/index.js";
 export * as stats from "./stats/index.js";
 export * from "./tables/index.js";
+export * from "./target-encoding/index.js";
 export * from "./trees/index.js";

@@ -3,10 +3,11 @@
  * et al. 2021). A variable is sorted once; its quantiles, its scores and those of its distance from the median all
  * come from that order.
  */
+
+import { normalQuantile } from "../../core/normal-quantile.js";
 import type { Chains } from "../draws/draws.js";
 import type { ChainMoments } from "./chains.js";
 import { newSorted, type Sorted } from "./sort.js";
-import { normalQuantile } from "./special-functions.js";
 
 /** A quantile of sorted values, interpolated as NumPy and R do by default. */
 export function quantileOf(sorted: Float64Array, probability: number): number {

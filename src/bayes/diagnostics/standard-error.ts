@@ -4,10 +4,10 @@
  * between which the beta distribution puts it with the probability of one standard error.
  */
 import type { Chains } from "../draws/draws.js";
+import { betaQuantile } from "./beta-quantile.js";
 import { allFinite, checkChains, checkProbability, meanOf, varianceOf } from "./chains.js";
 import { essBelow, essMean, essSd } from "./effective-sample-size.js";
 import { quantileOf } from "./ranks.js";
-import { betaQuantile } from "./special-functions.js";
 
 /** The Monte Carlo standard error of the mean. */
 export function mcseMean(x: Chains): number {

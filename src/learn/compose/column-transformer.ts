@@ -6,7 +6,7 @@ import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
-import type { Tensor } from "../../tensor/index.js";
+import { concat, type Tensor } from "../../tensor/index.js";
 import { changedOption, changedOptions } from "../core/changed-options.js";
 import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
 import { inputNames } from "../core/feature-names.js";
@@ -20,6 +20,8 @@ import {
   type AnyEstimator,
   checkEstimator,
   type FittedTransformer,
+  fittedAndTransformed,
+  somePartTells,
   transformerOptions,
   transforming,
 } from "./steps.js";
@@ -76,7 +78,17 @@ export function columnTransformer(
     // Those that cannot handle missing values say so themselves.
     allowsMissing: true,
     options: { ...options },
-    fit: (samples, targets, fit: FitOptions = {}) => new Run(() => fitting(parts, remainder, samples, targets, fit)),
+    fit: (samples, targets, fit: FitOptions = {}) =>
+      new Run(() => fitting(parts, remainder, samples, targets, fit, null)),
+    ...(somePartTells([...parts.map(({ use }) => use), remainder])
+      ? {
+          async fitTransform(samples: Samples, targets: Ignored, fit: FitOptions = {}) {
+            const columns: Tensor[] = [];
+            const model = await new Run(() => fitting(parts, remainder, samples, targets, fit, columns));
+            return { model, transformed: concat(columns, { axis: 1 }) as Tensor };
+          },
+        }
+      : {}),
     fitTensors(samples, targets, fit: FitOptions = {}) {
       const { features, chosen } = planned("columnTransformer.fitTensors", parts, remainder, samples, fit);
       const models = chosen.map(({ use, columns }) =>
@@ -229,13 +241,14 @@ const joined = (features: Features, chosen: readonly Chosen[], models: readonly 
     placeOf(x).place,
   );
 
-/** Fits part after part; its progress counts them. */
+/** Fits part after part; its progress counts them. `onto`: where the columns of the samples go, if they are wanted. */
 async function* fitting(
   parts: readonly ColumnPart[],
   remainder: Use,
   given: Samples,
   targets: Ignored,
   options: FitOptions,
+  onto: Tensor[] | null,
 ): AsyncGenerator<FitProgress, FittedJoined> {
   const operation = "columnTransformer.fit";
   const { samples: read, names } = tableOfText(withoutArrow(given));
@@ -247,10 +260,16 @@ async function* fitting(
   for (const { use, columns } of chosen) {
     options.signal?.throwIfAborted();
     const own = columnsAt(samples, columns, null);
-    models.push(changing(use, await use.fit(own, targets, optionsOf(use, features, columns, options, samples))));
+    const ownOptions = optionsOf(use, features, columns, options, samples);
+    const checked = (model: FittedTransformer) => changing(use, model);
+    if (onto) {
+      const { model, transformed } = await fittedAndTransformed(use, own, targets, ownOptions, checked);
+      models.push(model);
+      onto.push(transformed);
+    } else models.push(checked((await use.fit(own, targets, ownOptions)) as FittedTransformer));
     yield { step: models.length, steps: chosen.length };
   }
   const first = chosen[0] as Chosen;
-  const x = (models[0] as FittedTransformer).transform(columnsAt(samples, first.columns, null));
+  const x = onto?.[0] ?? (models[0] as FittedTransformer).transform(columnsAt(samples, first.columns, null));
   return joined(features, chosen, models, x);
 }

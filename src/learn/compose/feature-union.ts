@@ -1,7 +1,7 @@
 /** Transformers side by side: all see the same samples, and their columns are laid next to each other. */
 import { ArgumentError } from "../../core/errors.js";
 import { Run } from "../../runs/run.js";
-import type { Tensor } from "../../tensor/index.js";
+import { concat, type Tensor } from "../../tensor/index.js";
 import { changedOption } from "../core/changed-options.js";
 import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
 import { registerKind, takenApart } from "../core/kinds.js";
@@ -14,6 +14,8 @@ import {
   type AnyEstimator,
   checkEstimator,
   type FittedTransformer,
+  fittedAndTransformed,
+  somePartTells,
   transformerOptions,
   transforming,
 } from "./steps.js";
@@ -46,7 +48,16 @@ export function featureUnion(
     // Those that cannot handle missing values say so themselves.
     allowsMissing: true,
     options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
-    fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting(steps, samples, targets, options)),
+    fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting(steps, samples, targets, options, null)),
+    ...(somePartTells(steps)
+      ? {
+          async fitTransform(samples: Samples, targets: Ignored, options: FitOptions = {}) {
+            const columns: Tensor[] = [];
+            const model = await new Run(() => fitting(steps, samples, targets, options, columns));
+            return { model, transformed: concat(columns, { axis: 1 }) as Tensor };
+          },
+        }
+      : {}),
     fitTensors(samples, targets, options: FitOptions = {}) {
       const models = steps.map((step, place) =>
         isDone(step, place, step.fitTensors(samples, targets, transformerOptions(step, options)) as FittedTransformer),
@@ -68,19 +79,25 @@ registerKind("featureUnion", {
   model: (parts) => joinedOf("featureUnion", parts),
 });
 
-/** Fits step after step; its progress counts them. */
+/** Fits step after step; its progress counts them. `onto`: where the columns of the samples go, if they are wanted. */
 async function* fitting(
   steps: readonly AnyEstimator[],
   samples: Samples,
   targets: Ignored,
   options: FitOptions,
+  onto: Tensor[] | null,
 ): AsyncGenerator<FitProgress, FittedJoined> {
   const models: FittedTransformer[] = [];
   for (const [place, step] of steps.entries()) {
     options.signal?.throwIfAborted();
-    const model = (await step.fit(samples, targets, transformerOptions(step, options))) as FittedTransformer;
-    models.push(isDone(step, place, model));
+    const own = transformerOptions(step, options);
+    const checked = (model: FittedTransformer) => isDone(step, place, model);
+    if (onto) {
+      const { model, transformed } = await fittedAndTransformed(step, samples, targets, own, checked);
+      models.push(model);
+      onto.push(transformed);
+    } else models.push(checked((await step.fit(samples, targets, own)) as FittedTransformer));
     yield { step: place + 1, steps: steps.length };
   }
-  return joined(models, (models[0] as FittedTransformer).transform(samples));
+  return joined(models, onto?.[0] ?? (models[0] as FittedTransformer).transform(samples));
 }

@@ -19,12 +19,13 @@ export function forwardMethods(holder: object, model: object, before: (samples: 
   }
 }
 
-/** Names of the methods of a kind: on the prototype of its models, and those that a model has of another. */
+/** Names of the methods of a model: of its kind, on the prototype, less those that it lacks, and those that it has of another. */
 const methodNames = (model: object): string[] =>
   [model, Object.getPrototypeOf(model) as object].flatMap((holder) =>
     Object.entries(Object.getOwnPropertyDescriptors(holder))
       .filter(([name, { value }]) => typeof value === "function" && !RESERVED.has(name))
-      .map(([name]) => name),
+      .map(([name]) => name)
+      .filter((name) => (model as Readonly<Record<string, unknown>>)[name] !== undefined),
   );
 
 const RESERVED: ReadonlySet<string> = new Set(["constructor", "toString", "before", "back"]);

@@ -19,7 +19,9 @@ import {
   type AnyEstimator,
   checkEstimator,
   type FittedTransformer,
+  fittedAndTransformed,
   optionsAfter,
+  somePartTells,
   transformerOptions,
   transforming,
 } from "./steps.js";
@@ -106,7 +108,17 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
     allowsMissing: (steps[0] as AnyEstimator).allowsMissing,
     settings: steps.flatMap(({ settings = [] }, place) => settings.map((name) => `${place}.${name}`)),
     options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
-    fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting<S>(steps, samples, targets, options)),
+    fit: (samples, targets, options: FitOptions = {}) =>
+      new Run(() => fitting<S>(steps, samples, targets, options, null)),
+    ...(somePartTells(steps)
+      ? {
+          async fitTransform(samples: Samples, targets: TargetsOf<LastOf<S>>, options: FitOptions = {}) {
+            const columns: Tensor[] = [];
+            const model = await new Run(() => fitting<S>(steps, samples, targets, options, columns));
+            return { model, transformed: columns[0] as Tensor };
+          },
+        }
+      : {}),
     fitTensors(samples, targets, options: FitOptions = {}) {
       const fitted: FittedTransformer[] = [];
       let x: Tensor = samples;
@@ -144,12 +156,13 @@ registerKind("pipeline", {
   model: ({ steps }) => new FittedPipeline(listOfParts("pipeline", "model", steps) as readonly FittedTransformer[]),
 });
 
-/** Fits step after step; its progress counts them. */
+/** Fits step after step; its progress counts them. `onto`: where the samples go as the last step makes them, if they are wanted. */
 async function* fitting<S extends readonly AnyEstimator[]>(
   steps: S,
   samples: Samples,
   targets: unknown,
   options: FitOptions,
+  onto: Tensor[] | null,
 ): AsyncGenerator<FitProgress, PipelineModel<S>> {
   const fitted: FittedTransformer[] = [];
   let x: Samples = samples;
@@ -157,12 +170,15 @@ async function* fitting<S extends readonly AnyEstimator[]>(
   for (const [place, step] of steps.entries()) {
     options.signal?.throwIfAborted();
     const isLast = place === steps.length - 1;
-    const model = (await step.fit(x, targets, isLast ? given : transformerOptions(step, given))) as FittedTransformer;
-    fitted.push(model);
-    if (!isLast) {
-      const changed = changing(step, place, model).transform(x);
-      given = optionsAfter(options, model, changed);
-      x = changed;
+    if (isLast && !onto) fitted.push((await step.fit(x, targets, given)) as FittedTransformer);
+    else {
+      const own = transformerOptions(step, given);
+      const checked = (model: FittedTransformer) => changing(step, place, model);
+      const { model, transformed } = await fittedAndTransformed(step, x, targets, own, checked);
+      fitted.push(model);
+      onto?.splice(0, 1, transformed);
+      given = optionsAfter(options, model, transformed);
+      x = transformed;
     }
     yield { step: place + 1, steps: steps.length };
   }

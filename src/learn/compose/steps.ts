@@ -41,6 +41,23 @@ export function transforming(where: string, model: FittedTransformer, remedy: st
   throw new ArgumentError(`${where} does not transform samples; ${remedy}.`);
 }
 
+/** Whether some step makes other columns of the samples of its fit than its model does. */
+export const somePartTells = (steps: readonly unknown[]): boolean =>
+  steps.some((step) => typeof step === "object" && (step as AnyEstimator | null)?.fitTransform !== undefined);
+
+/** A fitted step, and the samples of its fit as they go on. `checked` throws where the step does not transform. */
+export async function fittedAndTransformed(
+  step: AnyEstimator,
+  samples: Samples,
+  targets: unknown,
+  options: FitOptions,
+  checked: (model: FittedTransformer) => FittedTransformer,
+): Promise<{ readonly model: FittedTransformer; readonly transformed: Tensor }> {
+  if (step.fitTransform) return step.fitTransform(samples, targets, options);
+  const model = checked((await step.fit(samples, targets, options)) as FittedTransformer);
+  return { model, transformed: model.transform(samples) };
+}
+
 /** Throws unless a step is an estimator. */
 export function checkEstimator(where: string, step: AnyEstimator, example: string): void {
   if (typeof step?.fit === "function") return;

@@ -129,6 +129,16 @@ interface Definition<Y, L, O extends object, M extends Readonly<Record<string, M
   /** A function of tensors; work that yields its progress where values must be read on the way. */
   learn(data: Data, options: O): Learning<L>;
   readonly methods: M;
+  /** Names of methods that models with these options do not have; they have all unless told. */
+  lacks?(options: O): readonly string[];
+  /** The samples of a fit as they go on, where that is not what `transform` makes of them. */
+  ofFit?(data: Data, options: O): Promise<Tensor>;
+}
+
+/** A fitted model, and the samples of its fit as they go on. */
+export interface FittedWith<Mo> {
+  readonly model: Mo;
+  readonly transformed: Tensor;
 }
 
 /** An estimator: its options, and `fit`. */
@@ -150,6 +160,8 @@ export interface Estimator<Y, Mo, O extends object = object> {
   fit(samples: Samples, targets: Y, options?: FitOptions): Run<FitProgress, Mo>;
   /** The same of tensors, as a function that `jit`, `vmap` and `grad` take: nothing is read, and values are not checked. */
   fitTensors(samples: Tensor, targets: Y, options?: FitOptions): Mo;
+  /** The model, and the samples of the fit transformed, for kinds where these are not what the model's `transform` makes of them. */
+  fitTransform?(samples: Samples, targets: Y, options?: FitOptions): Promise<FittedWith<Mo>>;
   /** The same estimator with other options. One that is an estimator itself may be changed by options of its own. */
   with(options: Partial<O>): Estimator<Y, Mo, O>;
 }
@@ -167,7 +179,7 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
   definition: Definition<Y, L, O, M>,
 ): EstimatorMaker<Y, L, O, M> {
   const { kind } = definition;
-  const model = modelMaker<L, O, M>(kind, definition.methods, definition.samples);
+  const model = modelMaker<L, O, M>(kind, definition.methods, definition.samples, definition.lacks);
   const make = (options: O = {} as O): Estimator<Y, Model<L, O, M>, O> => {
     checkOptions(kind, options, definition.options);
     definition.check?.(options);
@@ -182,6 +194,18 @@ export function estimator<Y, L, O extends object, M extends Readonly<Record<stri
         new Run(() => fitting(definition, model, options, samples, targets, given)),
       fitTensors: (samples, targets, given = {}) => traced(definition, model, options, samples, targets, given),
       with: (others) => make(changedOptions(options, others)),
+      ...(definition.ofFit
+        ? {
+            async fitTransform(samples: Samples, targets: Y, given: FitOptions = {}) {
+              let transformed: Tensor | null = null;
+              const ofFit = async (data: Data): Promise<void> => {
+                transformed = (await definition.ofFit?.(data, options)) as Tensor;
+              };
+              const fitted = await new Run(() => fitting(definition, model, options, samples, targets, given, ofFit));
+              return { model: fitted, transformed: transformed as unknown as Tensor };
+            },
+          }
+        : {}),
     };
     return takenApart("estimator", kind, made, () => ({ options }));
   };
@@ -221,6 +245,7 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   samples: Samples,
   targets: Y,
   given: FitOptions,
+  besides?: (data: Data) => Promise<void>,
 ): AsyncGenerator<FitProgress, Model<L, O, M>> {
   const operation = `${definition.kind}.fit`;
   checkOptions(operation, given, FIT);
@@ -239,9 +264,11 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const facts: Facts = { features, classes };
   given.signal?.throwIfAborted();
   const groups = groupsOf(operation, definition, given);
-  const learning = definition.learn({ x, y, weights, groups, facts, signal: given.signal }, options);
+  const data: Data = { x, y, weights, groups, facts, signal: given.signal };
+  const learning = definition.learn(data, options);
   const learned = isWork(learning) ? yield* learning : await learning;
   await definition.checkLearned?.(operation, learned);
+  await besides?.(data);
   return model(learned, options, facts);
 }
 

@@ -105,6 +105,7 @@ export function modelMaker<L, O extends object, M extends Readonly<Record<string
   kind: string,
   methods: M,
   reader: SampleReader<O> = numberSamples as SampleReader<O>,
+  lacks: (options: O) => readonly string[] = () => [],
 ): ModelMaker<L, O, M> {
   class OfKind extends FittedModel {}
   for (const [name, method] of Object.entries(methods)) {
@@ -114,8 +115,11 @@ export function modelMaker<L, O extends object, M extends Readonly<Record<string
     Object.defineProperty(OfKind.prototype, name, { value: bound, writable: true, configurable: true });
   }
   Object.defineProperty(OfKind.prototype, "sampleReader", { value: reader });
-  const make = (learned: unknown, options: object, facts: Facts): FittedModel =>
-    new OfKind(kind, learned, options, facts);
+  const make = (learned: unknown, options: object, facts: Facts): FittedModel => {
+    const model = new OfKind(kind, learned, options, facts);
+    for (const name of lacks(options as O)) Object.defineProperty(model, name, { value: undefined });
+    return model;
+  };
   registerClass<OfKind, { readonly plain: object; readonly facts: Facts }>(OfKind, {
     name: kind,
     // Settings may be tensors: penalties that are mapped over.

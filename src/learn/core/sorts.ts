@@ -42,6 +42,8 @@ interface Common<L, O extends object, M> {
   readonly samples?: SampleReader<O>;
   /** Methods of this kind alone: functions of a model. */
   readonly methods?: M;
+  /** Names of methods that models with these options do not have; they have all unless told. */
+  lacks?(options: O): readonly string[];
 }
 
 type Methods = Readonly<Record<string, Method>>;
@@ -241,6 +243,8 @@ export function transformer<L, O extends object, M extends Methods = None>(
     transform(learned: L, x: Tensor, options: O): Tensor;
     /** How targets are read, for kinds that look at them; not at all unless told. */
     readonly targets?: TargetReader<Ignored>;
+    /** The samples of a fit as they go on, where that is not what `transform` makes of them. */
+    ofFit?(data: Data, options: O): Promise<Tensor>;
     /** Names of the new columns; numbered under the name of the kind unless told. */
     featureNames?(learned: L, features: Features, options: O): readonly string[];
     /** What whole numbers in the new columns mean, as in `Features`; nothing unless told. */

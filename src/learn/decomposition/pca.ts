@@ -5,7 +5,7 @@
 import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { eye, maximum, type Tensor, where } from "../../tensor/index.js";
+import { concat, eye, maximum, type Tensor, where, zeros } from "../../tensor/index.js";
 import type { Learning } from "../core/estimator.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
@@ -80,48 +80,64 @@ function logLikelihood(learned: PcaLearned, x: Tensor): Tensor {
   const { components, explainedVariance, noiseVariance, mean } = learned;
   const [count, features] = components.shape as [number, number];
   const offset = x.sub(mean);
-  const along = offset.matmul(components.T).square();
-  const distance = along.div(explainedVariance).sum({ axis: 1 });
+  const distance = offset.matmul(components.T).square().div(explainedVariance).sum({ axis: 1 });
   const volume = explainedVariance
     .log()
     .sum()
     .add(features * Math.log(2 * Math.PI));
   const rest = features - count;
   if (rest === 0) return distance.add(volume).mul(-0.5) as Tensor;
-  const outside = maximum(
-    offset
-      .square()
-      .sum({ axis: 1 })
-      .sub(along.sum({ axis: 1 })),
-    0,
-  ).div(noiseVariance);
+  // The difference of the squares would lose the digits of what is outside.
+  const outside = outsideOf(offset as Tensor, components)
+    .sum({ axis: 1 })
+    .div(noiseVariance);
   return distance.add(outside).add(volume).add(noiseVariance.log().mul(rest)).mul(-0.5) as Tensor;
 }
 
-/** What is learned from singular values, all or the first of them. `total`: the variance of all features together. */
+/** Squares of what components leave of centred samples. */
+const outsideOf = (offset: Tensor, components: Tensor): Tensor =>
+  offset.sub(offset.matmul(components.T).matmul(components)).square() as Tensor;
+
+/** What is known of samples besides their spectrum: their mean, the variance of all features together, and the centred samples. */
+interface Spread {
+  readonly mean: Tensor;
+  readonly total: Tensor;
+  readonly offset: Tensor | null;
+}
+
+/** What is learned from singular values: all, or the first of them, which takes the centred samples, too. */
 function pcaLearned(
   { values, rows }: { readonly values: Tensor; readonly rows: Tensor },
-  mean: Tensor,
-  total: Tensor,
+  { mean, total, offset }: Spread,
   samples: number,
   count: number,
 ): PcaLearned {
   const features = rows.shape[1] as number;
-  const explained = values.square().div(Math.max(1, samples - 1)) as Tensor;
+  const divisor = Math.max(1, samples - 1);
+  const found = withoutRounding(values, samples - 1);
+  const explained = found.square().div(divisor) as Tensor;
   const [kept, components] = [explained.at(`:${count}`), rows.at(`:${count}`)] as [Tensor, Tensor];
   const most = Math.min(samples, features);
   const isWhole = (values.shape[0] as number) >= most;
   // The difference of the sums would lose the digits of a small rest.
-  const rest = isWhole ? explained.at(`${count}:`).sum() : maximum(total.sub(kept.sum()), 0);
+  const rest = isWhole || !offset ? explained.at(`${count}:`).sum() : outsideOf(offset, components).sum().div(divisor);
   const noise = most > count ? rest.div(most - count) : total.mul(0);
   return {
     components,
     explainedVariance: kept,
     explainedVarianceRatio: kept.div(where(total.equal(0), 1, total)) as Tensor,
-    singularValues: values.at(`:${count}`) as Tensor,
+    singularValues: found.at(`:${count}`) as Tensor,
     mean,
     noiseVariance: noise as Tensor,
   };
+}
+
+/** Centred samples span one direction less than there are samples: a singular value beyond is zero, and what is found there is rounding. */
+function withoutRounding(values: Tensor, most: number): Tensor {
+  const beyond = (values.shape[0] as number) - most;
+  if (beyond <= 0) return values;
+  const { device, dtype } = values;
+  return concat([values.at(`:${most}`), zeros([beyond], { device, dtype })]) as Tensor;
 }
 
 function learned(x: Tensor, options: PcaOptions, count: number): PcaLearned {
@@ -132,7 +148,7 @@ function learned(x: Tensor, options: PcaOptions, count: number): PcaLearned {
     .square()
     .sum()
     .div(Math.max(1, samples - 1)) as Tensor;
-  return pcaLearned(spectrumOf(offset, count, options), mean, total, samples, count);
+  return pcaLearned(spectrumOf(offset, count, options), { mean, total, offset }, samples, count);
 }
 
 /** All components are computed, and their variances read, to see how many are asked for. */
@@ -147,7 +163,8 @@ async function choosing(x: Tensor, options: PcaOptions): Promise<PcaLearned> {
       ? rankByEvidence(variances, samples)
       : countOfShare(variances, options.nComponents as number);
   const total = whole.explainedVariance.sum() as Tensor;
-  return pcaLearned({ values: whole.singularValues, rows: whole.components }, whole.mean, total, samples, count);
+  const spectrum = { values: whole.singularValues, rows: whole.components };
+  return pcaLearned(spectrum, { mean: whole.mean, total, offset: null }, samples, count);
 }
 
 /** The fewest whose variances are more than a share of the whole. */

@@ -6,7 +6,7 @@
 import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { concat, full, stack, type Tensor, where, zeros } from "../../tensor/index.js";
+import { concat, stack, type Tensor, where } from "../../tensor/index.js";
 import type { AnyEstimator } from "../compose/steps.js";
 import type { Data, FitProgress } from "../core/estimator.js";
 import { partsOf } from "../core/kinds.js";
@@ -15,8 +15,7 @@ import { classifier, probabilityMethods } from "../core/sorts.js";
 import type { Label } from "../core/targets.js";
 import { isotonicRegression } from "../linear/isotonic.js";
 import { checkSeveral } from "../linear/logistic.js";
-import { logisticLoss } from "../linear/losses.js";
-import { design, smoothMinimum, summedLoss } from "../linear/smooth-problem.js";
+import { sigmoidCurve } from "../linear/sigmoid-curve.js";
 import type { Splitter } from "../selection/splits.js";
 import { checkMember, confidenceOf, fitMember, type Member, rowsOf } from "./members.js";
 import { outOfFold, splitsOf } from "./out-of-fold.js";
@@ -59,25 +58,6 @@ function saidOf(model: Member, x: Tensor, classes: number): Tensor {
   throw new ArgumentError(
     `calibratedClassifier: ${model.kind} says nothing of each of the ${classes} classes; take another estimator.`,
   );
-}
-
-/** The sigmoid of what was said that is likeliest, with Platt's targets, which stay away from 0 and 1. */
-function sigmoidCurve(said: Tensor, isClass: Tensor, weights: Tensor | null): Tensor {
-  const { device, dtype } = said;
-  const counted = weights ?? (full(said.shape, 1, { device, dtype }) as Tensor);
-  const inside = counted.mul(isClass).sum();
-  const outside = counted.sum().sub(inside);
-  const target = where(isClass.greater(0), inside.add(1).div(inside.add(2)), outside.add(2).reciprocal());
-  const a = design(said.expandDims(1) as Tensor, true);
-  const none = zeros([2], { device, dtype }) as Tensor;
-  const log = inside.add(1).div(outside.add(1)).log();
-  const start = concat([zeros([1], { device, dtype }), log.reshape([1])]) as Tensor;
-  const samples = said.shape[0] as number;
-  const tol = samples * (dtype === "f64" ? 1e-12 : 1e-6);
-  return smoothMinimum(summedLoss(a, logisticLoss(target as Tensor), weights, none), start, samples, {
-    tol,
-    maxIter: 100,
-  }).parameters;
 }
 
 /** The curve that climbs and is closest to ones and zeros. */

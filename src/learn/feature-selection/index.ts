@@ -1,5 +1,10 @@
 /** Selections of columns. */
 export type { Chosen } from "./chosen-columns.js";
+export {
+  type MutualInfoFeatureOptions,
+  mutualInfoClassification,
+  mutualInfoRegression,
+} from "./mutual-information.js";
 export { chi2, type FeatureScores, fClassif, fRegression } from "./score-functions.js";
 export {
   type EliminationLearned,
@@ -13,6 +18,7 @@ export {
 } from "./select-by-model.js";
 export {
   type FeatureScore,
+  type FeatureScoreFunction,
   type ScoredLearned,
   type SelectKBestOptions,
   type SelectPercentileOptions,

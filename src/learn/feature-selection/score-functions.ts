@@ -4,11 +4,11 @@
  */
 
 import { ArgumentError } from "../../core/errors.js";
-import { chi2Above, fAbove } from "../../core/tails.js";
-import type { Tensor } from "../../tensor/index.js";
+import { type Tensor, tensor } from "../../tensor/index.js";
 import { membersOf } from "../core/members.js";
 import { numberSamples, type Samples } from "../core/samples.js";
 import { codesBeside, type Labels, type Numbers, numbersBeside } from "../core/targets.js";
+import { chiSquareSf, fSf } from "../stats/tails.js";
 
 /** A score for each feature, and how likely one as large is by chance. */
 export interface FeatureScores {
@@ -23,6 +23,11 @@ interface Classes {
 }
 
 const read = async (of: Tensor): Promise<Float64Array> => Float64Array.from((await of.data()) as ArrayLike<number>);
+
+/** Scores with their p values, in doubles whatever the samples are. */
+async function withValues(scores: Float64Array, values: (scores: Tensor) => Tensor): Promise<FeatureScores> {
+  return { scores, pValues: await read(values(tensor(scores, { dtype: "f64", device: "cpu" }))) };
+}
 
 /** F of the variance between classes to that within them. A feature that is the same for all has the score NaN. */
 export async function varianceScores(x: Tensor, { codes, count }: Classes): Promise<FeatureScores> {
@@ -44,7 +49,7 @@ export async function varianceScores(x: Tensor, { codes, count }: Classes): Prom
   );
   const [above, below] = [count - 1, samples - count];
   const scores = between.map((each, j) => each / above / ((within[j] as number) / below));
-  return { scores, pValues: scores.map((score) => fAbove(score, above, below)) };
+  return withValues(scores, (f) => fSf(f, above, below));
 }
 
 /** F of the correlation of each feature with the targets; 0 where one of them does not vary. */
@@ -58,7 +63,7 @@ export async function correlationScores(x: Tensor, y: Tensor): Promise<FeatureSc
   const scores = correlations.map((r) =>
     Number.isNaN(r) ? 0 : Math.min(Number.MAX_VALUE, (r * r * below) / Math.max(0, 1 - r * r)),
   );
-  return { scores, pValues: scores.map((score, j) => (Number.isNaN(correlations[j]) ? 1 : fAbove(score, 1, below))) };
+  return withValues(scores, (f) => fSf(f, 1, below));
 }
 
 /** χ² of the sums of each feature by class to those that independence expects. Features are counts, zero or more. */
@@ -72,7 +77,7 @@ export async function countScores(operation: string, x: Tensor, { codes, count }
     .expandDims(1)
     .mul(x.sum({ axis: 0 }));
   const scores = await read(found.sub(expected).square().div(expected).sum({ axis: 0 }) as Tensor);
-  return { scores, pValues: scores.map((score) => chi2Above(score, count - 1)) };
+  return withValues(scores, (statistic) => chiSquareSf(statistic, count - 1));
 }
 
 /** The F value of the analysis of variance of each feature by class, with its p value. */

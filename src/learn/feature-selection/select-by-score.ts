@@ -6,6 +6,7 @@ import type { Data } from "../core/estimator.js";
 import { checkAmount } from "../core/settings.js";
 import { transformer } from "../core/sorts.js";
 import { type Chosen, columnsTensor, selecting, selectionMethods, selectorTargets } from "./chosen-columns.js";
+import { mutualInfoClassification, mutualInfoRegression } from "./mutual-information.js";
 import { classesOf, correlationScores, countScores, type FeatureScores, varianceScores } from "./score-functions.js";
 
 /** Options of `varianceThreshold`. */
@@ -44,13 +45,26 @@ export const varianceThreshold = transformer<VarianceLearned, VarianceThresholdO
 });
 
 /** A score of columns by its name. */
-export type FeatureScore = "fClassif" | "fRegression" | "chi2";
+export type FeatureScore = "fClassif" | "fRegression" | "chi2" | "mutualInfoClassification" | "mutualInfoRegression";
 
-const SCORES = ["fClassif", "fRegression", "chi2"] as const;
+const SCORES = ["fClassif", "fRegression", "chi2", "mutualInfoClassification", "mutualInfoRegression"] as const;
+
+/** A score of columns as a function: of the samples and targets of a fit, whose labels are positions of classes. Scores have p values or none. */
+export type FeatureScoreFunction = (
+  samples: Tensor,
+  targets: Tensor,
+) => Promise<FeatureScores | ArrayLike<number>> | FeatureScores | ArrayLike<number>;
 
 interface ScoreOptions {
-  /** The score: "fClassif", unless told, or "chi2", of labels; "fRegression" of numbers. */
-  readonly score?: FeatureScore;
+  /**
+   * The score: "fClassif", unless told, "chi2" or "mutualInfoClassification", of labels; "fRegression" or "mutualInfoRegression" of numbers;
+   * or a function.
+   */
+  readonly score?: FeatureScore | FeatureScoreFunction;
+}
+
+function checkScore(kind: string, score: unknown): void {
+  if (typeof score !== "function") checkChoice(kind, "the score", score, SCORES);
 }
 
 /** Options of `selectKBest`. */
@@ -65,18 +79,36 @@ export interface SelectPercentileOptions extends ScoreOptions {
   readonly percentile?: number;
 }
 
-/** The columns that stay, and the score and the p value of each column. */
+/** The columns that stay, and the score and the p value of each column: NaN where the score has none. */
 export interface ScoredLearned extends Chosen {
   readonly scores: Tensor;
   readonly pValues: Tensor;
 }
 
-async function scored(kind: string, { x, y }: Data, score: FeatureScore): Promise<FeatureScores> {
-  if (!y) throw new ArgumentError(`${kind}.fit: the score ${score} compares columns with targets; give them.`);
+/** The scores by their names. */
+const SCORED: Readonly<
+  Record<FeatureScore, (operation: string, x: Tensor, y: Tensor) => ReturnType<FeatureScoreFunction>>
+> = {
+  fClassif: async (operation, x, y) => varianceScores(x, await classesOf(operation, y, x)),
+  fRegression: (_, x, y) => correlationScores(x, y),
+  chi2: async (operation, x, y) => countScores(operation, x, await classesOf(operation, y, x)),
+  mutualInfoClassification: (_, x, y) => mutualInfoClassification(x, y),
+  mutualInfoRegression: (_, x, y) => mutualInfoRegression(x, y),
+};
+
+async function scored(
+  kind: string,
+  { x, y }: Data,
+  score: FeatureScore | FeatureScoreFunction,
+): Promise<FeatureScores> {
   const operation = `${kind}.fit`;
-  if (score === "fRegression") return correlationScores(x, y);
-  const classes = await classesOf(operation, y, x);
-  return score === "chi2" ? countScores(operation, x, classes) : varianceScores(x, classes);
+  const name = typeof score === "function" ? "that is a function" : score;
+  if (!y) throw new ArgumentError(`${operation}: the score ${name} compares columns with targets; give them.`);
+  const found = await (typeof score === "function" ? score(x, y) : SCORED[score](operation, x, y));
+  if ("scores" in found) return found;
+  const scores = Float64Array.from(found);
+  if (scores.length === x.shape[1]) return { scores, pValues: new Float64Array(scores.length).fill(Number.NaN) };
+  throw new ArgumentError(`${operation}: the score gives ${scores.length} numbers for ${x.shape[1]} columns.`);
 }
 
 const learnedOf = ({ scores, pValues }: FeatureScores, kept: readonly number[], x: Tensor): ScoredLearned => {
@@ -89,11 +121,11 @@ const bestMethods = selectionMethods<ScoredLearned, SelectKBestOptions>();
 /** Keeps the columns of the best scores. */
 export const selectKBest = transformer<ScoredLearned, SelectKBestOptions, typeof bestMethods>({
   kind: "selectKBest",
-  options: { score: "text", k: "number" },
+  options: { score: "any", k: "number" },
   takesWeights: false,
   targets: selectorTargets,
   check({ score, k = 10 }) {
-    checkChoice("selectKBest", "the score", score, SCORES);
+    checkScore("selectKBest", score);
     checkWhole("selectKBest", "k", k, 1);
   },
   async learn(data, { score = "fClassif", k = 10 }) {
@@ -118,11 +150,11 @@ const shareMethods = selectionMethods<ScoredLearned, SelectPercentileOptions>();
 /** Keeps a percentage of the columns: those of the best scores. */
 export const selectPercentile = transformer<ScoredLearned, SelectPercentileOptions, typeof shareMethods>({
   kind: "selectPercentile",
-  options: { score: "text", percentile: "number" },
+  options: { score: "any", percentile: "number" },
   takesWeights: false,
   targets: selectorTargets,
   check({ score, percentile = 10 }) {
-    checkChoice("selectPercentile", "the score", score, SCORES);
+    checkScore("selectPercentile", score);
     checkAmount("selectPercentile", "percentile", percentile, 0, 100);
   },
   async learn(data, { score = "fClassif", percentile = 10 }) {

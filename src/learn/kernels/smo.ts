@@ -22,6 +22,8 @@ interface DualProblem {
 export interface DualSolution {
   /** Σ y α of each sample: its weight in decisions. */
   readonly weights: Float64Array;
+  /** Σ weight · similarity at each sample. */
+  readonly pull: Float64Array;
   /** Decisions are Σ weight · similarity less this. */
   readonly rho: number;
   readonly iterations: number;
@@ -66,7 +68,8 @@ export async function dualMinimum(
     }
   }
   const weights = weightsOf(problem, alpha, count);
-  return { weights, rho: thresholdOf(problem, state), iterations, objective: objectiveOf(problem, state, weights) };
+  const rho = thresholdOf(problem, state);
+  return { weights, pull, rho, iterations, objective: objectiveOf(problem, state, weights) };
 }
 
 interface State {

@@ -1,16 +1,26 @@
 /**
  * Support vector classification with kernels (Cortes & Vapnik 1995), as LIBSVM does it: each pair of classes is parted with the widest
- * margin, and pairs vote. The search for the support vectors reads values; decisions of a model trace.
+ * margin, and pairs vote. The search for the support vectors reads values; decisions of a model trace. Probabilities are those of the pairs,
+ * by sigmoids of decisions on samples held out (pair-probabilities.ts).
  */
-import { checkChoice } from "../../core/arguments.js";
+import { checkChoice, checkWhole } from "../../core/arguments.js";
 import { concat, type Tensor, tensor } from "../../tensor/index.js";
 import { type ClassWeight, checkClassWeight, withClassWeights } from "../core/class-weights.js";
+import type { Estimator, EstimatorMaker } from "../core/estimator.js";
 import { membersOf } from "../core/members.js";
-import type { Fitted, LearnedTree } from "../core/model.js";
+import type { Fitted, LearnedTree, Model } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { checkPositive } from "../core/settings.js";
-import { classifier, samplesFor } from "../core/sorts.js";
+import {
+  type ClassificationMethods,
+  classifier,
+  type ProbabilityMethods,
+  probabilityMethods,
+  samplesFor,
+} from "../core/sorts.js";
+import type { Labels } from "../core/targets.js";
 import { checkSeveral } from "../linear/logistic.js";
+import type { KernelRows } from "./kernel-rows.js";
 import {
   checkMachine,
   MACHINE,
@@ -22,6 +32,7 @@ import {
   stoppingOf,
   thresholds,
 } from "./machine.js";
+import { type HeldOut, heldOutFolds, pairSigmoids, probabilitiesOf } from "./pair-probabilities.js";
 import { type DualSolution, dualMinimum } from "./smo.js";
 
 /** Options of `svc`. */
@@ -34,6 +45,13 @@ export interface SvcOptions extends MachineOptions {
   readonly decisionFunctionShape?: "ovr" | "ovo";
   /** False unless told: of classes with as many votes the first is predicted. True: the one with the larger decisions. */
   readonly breakTies?: boolean;
+  /**
+   * Whether models have `predictProbability`. False unless told: the fit takes six times as long, and the likeliest class need not be the one
+   * that is predicted.
+   */
+  readonly probability?: boolean;
+  /** Which samples are held out for the probabilities: 0 unless told. */
+  readonly seed?: number;
 }
 
 /** What `svc` learns. Of two classes there is one pair, and positive decisions stand for the second; else for the first of a pair. */
@@ -47,6 +65,8 @@ export interface SvcLearned extends LearnedTree, Supports {
   /** The minimum of the dual problem of each pair, and the rounds it took. */
   readonly objectives: Tensor;
   readonly iterations: Tensor;
+  /** Slope and offset of the sigmoid that takes the decisions of each pair to probabilities, [pairs, 2]; null without `probability`. */
+  readonly sigmoids: Tensor | null;
 }
 
 const pairsOf = (classes: number): [number, number][] =>
@@ -89,7 +109,17 @@ const byClass = (found: Tensor): Tensor => {
 
 const isOnePair = (found: Tensor): boolean => found.shape[1] === 1;
 
-const methods = {
+/** The logarithm of the probability of each class, [samples, classes]. */
+function logProbabilities(learned: SvcLearned, x: Tensor, options: SvcOptions): Tensor {
+  const found = decisions(learned, x, options);
+  return probabilitiesOf(
+    found,
+    learned.sigmoids as Tensor,
+    pairsOf(classesOf(found.shape[1] as number)),
+  ).log() as Tensor;
+}
+
+const own = {
   /** How far samples are on the side of a class: [samples] for two classes, [samples, classes] or [samples, pairs] for more. */
   decisionFunction(model: Fitted<SvcLearned, SvcOptions>, samples: Samples): Tensor {
     const found = decisions(model.learned, samplesFor(model, "decisionFunction", samples), model.options);
@@ -98,30 +128,51 @@ const methods = {
   },
 };
 
-/** The widest margin between two classes, in weights of all samples. Positive decisions stand for the first, -1 for the second as `way`. */
-async function parted(
-  space: Space,
-  codes: ArrayLike<number>,
-  costs: Float64Array,
-  pair: [number, number],
-  options: SvcOptions,
-) {
+const methods = { ...own, ...probabilityMethods(logProbabilities) };
+
+/** The samples of a pair of classes, and their dual problem. */
+interface PairProblem {
+  readonly places: Int32Array;
+  readonly rows: KernelRows;
+  readonly signs: Int8Array;
+  readonly limits: Float64Array;
+}
+
+function problemOf(space: Space, codes: ArrayLike<number>, costs: Float64Array, pair: [number, number]): PairProblem {
   const places = Int32Array.from(Array.from(codes, (_, i) => i).filter((i) => pair.includes(codes[i] as number)));
-  const solution = await dualMinimum(
-    "svc.fit",
-    space.rows(places.length === codes.length ? null : places),
-    {
-      signs: Int8Array.from(places, (i) => (codes[i] === pair[0] ? 1 : -1)),
-      linear: new Float64Array(places.length).fill(-1),
-      limits: Float64Array.from(places, (i) => costs[i] as number),
-    },
-    stoppingOf(options),
-  );
-  const weights = new Float64Array(codes.length);
-  places.forEach((place, i) => {
+  return {
+    places,
+    rows: space.rows(places.length === codes.length ? null : places),
+    signs: Int8Array.from(places, (i) => (codes[i] === pair[0] ? 1 : -1)),
+    limits: Float64Array.from(places, (i) => costs[i] as number),
+  };
+}
+
+const solved = ({ rows, signs, limits }: PairProblem, options: SvcOptions): Promise<DualSolution> =>
+  dualMinimum("svc.fit", rows, { signs, linear: new Float64Array(signs.length).fill(-1), limits }, stoppingOf(options));
+
+/** The widest margin between two classes, in weights of all samples. Positive decisions stand for the first. */
+async function parted(problem: PairProblem, samples: number, options: SvcOptions): Promise<DualSolution> {
+  const solution = await solved(problem, options);
+  const weights = new Float64Array(samples);
+  problem.places.forEach((place, i) => {
     weights[place] = solution.weights[i] as number;
   });
   return { ...solution, weights };
+}
+
+/** Decisions about the samples of a pair, each by a machine that was fitted without it. */
+async function heldOut(problem: PairProblem, pair: number, options: SvcOptions): Promise<HeldOut> {
+  // Samples without weight are not there.
+  const here = Int32Array.from(problem.limits.keys()).filter((i) => (problem.limits[i] as number) > 0);
+  const decisions = new Float64Array(here.length);
+  for (const fold of heldOutFolds(here.length, options.seed ?? 0, pair)) {
+    const limits = problem.limits.slice();
+    for (const i of fold) limits[here[i] as number] = 0;
+    const { pull, rho } = await solved({ ...problem, limits }, options);
+    for (const i of fold) decisions[i] = (pull[here[i] as number] as number) - rho;
+  }
+  return { decisions, isFirst: Uint8Array.from(here, (i) => Number(problem.signs[i] === 1)) };
 }
 
 const turned = (solution: DualSolution): DualSolution => ({
@@ -129,6 +180,19 @@ const turned = (solution: DualSolution): DualSolution => ({
   weights: solution.weights.map((each) => -each),
   rho: -solution.rho,
 });
+
+type OwnMethods = ClassificationMethods<SvcLearned, SvcOptions> & typeof own;
+
+/** `svc`: with `probability: true` its models have `predictProbability` and `predictLogProbability`. */
+interface SvcMaker extends EstimatorMaker<Labels, SvcLearned, SvcOptions, OwnMethods> {
+  (
+    options: SvcOptions & { readonly probability: true },
+  ): Estimator<
+    Labels,
+    Model<SvcLearned, SvcOptions, OwnMethods & ProbabilityMethods<SvcLearned, SvcOptions>>,
+    SvcOptions
+  >;
+}
 
 /** Classes parted by the widest margins in the space of a kernel. */
 export const svc = classifier<SvcLearned, SvcOptions, typeof methods>({
@@ -139,10 +203,13 @@ export const svc = classifier<SvcLearned, SvcOptions, typeof methods>({
     classWeight: "any",
     decisionFunctionShape: "text",
     breakTies: "flag",
+    probability: "flag",
+    seed: "number",
   },
   check(options) {
-    const { c = 1, classWeight, decisionFunctionShape } = options;
+    const { c = 1, classWeight, decisionFunctionShape, seed = 0 } = options;
     checkMachine("svc", options);
+    checkWhole("svc", "seed", seed, 0);
     checkPositive("svc", "c", c);
     checkClassWeight("svc", classWeight);
     checkChoice("svc", "decisionFunctionShape", decisionFunctionShape, ["ovr", "ovo"]);
@@ -157,11 +224,15 @@ export const svc = classifier<SvcLearned, SvcOptions, typeof methods>({
     const costs = Float64Array.from(shares, (share) => c * share);
     const space = spaceOf("svc", x, options, signal);
     const solutions: DualSolution[] = [];
-    for (const pair of pairsOf(classes)) {
-      const found = await parted(space, codes, costs, pair, options);
+    const said: HeldOut[] = [];
+    for (const [place, pair] of pairsOf(classes).entries()) {
+      const problem = problemOf(space, codes, costs, pair);
+      const found = await parted(problem, codes.length, options);
       solutions.push(classes === 2 ? turned(found) : found);
+      if (options.probability) said.push(await heldOut(problem, place, options));
     }
-    return { ...space.supports(solutions.map((each) => each.weights)), ...thresholds(solutions, x) };
+    const sigmoids = options.probability ? await pairSigmoids(said, classes === 2, x) : null;
+    return { ...space.supports(solutions.map((each) => each.weights)), ...thresholds(solutions, x), sigmoids };
   },
   scores(learned, x, options) {
     const found = decisions(learned, x, options);
@@ -169,4 +240,5 @@ export const svc = classifier<SvcLearned, SvcOptions, typeof methods>({
     return options.breakTies ? byClass(found) : votesOf(found).votes;
   },
   methods,
-});
+  lacks: ({ probability }) => (probability ? [] : ["predictProbability", "predictLogProbability"]),
+}) as unknown as SvcMaker;

@@ -1,6 +1,7 @@
 /** Samples made ready for estimators. */
 
 export type { Category, CategoryOptions } from "./categories.js";
+export { type HashingVectorizerOptions, hashingVectorizer } from "./hashing-vectorizer.js";
 export { type KBinsDiscretizerLearned, type KBinsDiscretizerOptions, kBinsDiscretizer } from "./k-bins.js";
 export { type OneHotEncoderLearned, type OneHotEncoderOptions, oneHotEncoder } from "./one-hot-encoder.js";
 export type { CodeColumns } from "./one-of-columns.js";

@@ -187,7 +187,8 @@ function weighted({ idf }: TfidfLearned, x: Tensor, { norm = "l2", sublinearTf }
   return norm === null ? values : normalizedRows(values, norm);
 }
 
-const checkNorm = (kind: string, norm: unknown): void =>
+/** Throws on a length of rows that nobody knows. */
+export const checkNorm = (kind: string, norm: unknown): void =>
   norm === null ? undefined : checkChoice(kind, "norm", norm, ["l1", "l2"]);
 
 /** Counts of terms, weighted by how rare a term is, with rows of length one. */

@@ -27,6 +27,19 @@ export function spearman(x: Sample, y: Sample, options: AlternativeOptions = {})
 }
 
 function correlated(x: Tensor, y: Tensor, alternative: Alternative): TestResult {
+  const { statistic, apart, opposed } = correlationOf(x, y);
+  const free = countOf(x) - 2;
+  // Two points are always on a line.
+  if (free === 0) return { statistic, pValue: where(statistic.isNaN(), Number.NaN, 1) as Tensor };
+  const t = statistic.mul(Math.sqrt(free)).div(apart.mul(opposed).sqrt());
+  return { statistic, pValue: tValue(t, fullLike(t, free) as Tensor, alternative) };
+}
+
+/** The correlation r, with 1 - r and 1 + r, which keep their digits on a line. */
+export function correlationOf(
+  x: Tensor,
+  y: Tensor,
+): { readonly statistic: Tensor; readonly apart: Tensor; readonly opposed: Tensor } {
   const unit = (given: Tensor): Tensor => {
     const { deviations } = centred(given);
     const largest = deviations.abs().max({ axis: -1, keepDims: true });
@@ -35,12 +48,6 @@ function correlated(x: Tensor, y: Tensor, alternative: Alternative): TestResult 
     return scaled.div(total(scaled.square()).sqrt().expandDims(-1)) as Tensor;
   };
   const [u, v] = [unit(x), unit(y)];
-  const statistic = total(u.mul(v)).clip(-1, 1) as Tensor;
-  const free = countOf(x) - 2;
-  // Two points are always on a line.
-  if (free === 0) return { statistic, pValue: where(statistic.isNaN(), Number.NaN, 1) as Tensor };
-  // 1 - r and 1 + r, which keep their digits on a line.
-  const [apart, opposed] = [u.sub(v), u.add(v)].map((each) => total(each.square()).div(2)) as [Tensor, Tensor];
-  const t = statistic.mul(Math.sqrt(free)).div(apart.mul(opposed).sqrt());
-  return { statistic, pValue: tValue(t, fullLike(t, free) as Tensor, alternative) };
+  const half = (each: Tensor): Tensor => total(each.square()).div(2);
+  return { statistic: total(u.mul(v)).clip(-1, 1) as Tensor, apart: half(u.sub(v)), opposed: half(u.add(v)) };
 }

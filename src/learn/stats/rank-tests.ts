@@ -1,27 +1,13 @@
 /**
- * Rank tests: Mann & Whitney, Wilcoxon, Kendall. Exact p values read the statistic, and small samples without ties have them unless told:
- * so `method: "asymptotic"` is what traces, and takes batches. NaN among the observations gives NaN.
+ * Rank tests: Mann & Whitney, Wilcoxon, Kendall. P values are exact for small samples without ties unless told otherwise. NaN among the
+ * observations gives NaN.
  */
-import { checkChoice, type OptionKinds } from "../../core/arguments.js";
-import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { formatShape } from "../../core/shape.js";
-import { concat, type Tensor, tensor, where } from "../../tensor/index.js";
+import type { OptionKinds } from "../../core/arguments.js";
+import { concat, type Tensor, where } from "../../tensor/index.js";
+import { isExact, methodOf, RANK, type RankTestOptions, read, scalarLike } from "./exactness.js";
 import { exactValue, inversionChances, mannWhitneyChances, signedRankChances } from "./null-distributions.js";
-import {
-  ALTERNATIVE,
-  type Alternative,
-  type AlternativeOptions,
-  alternativeOf,
-  normalValue,
-  type TestResult,
-} from "./results.js";
+import { type Alternative, alternativeOf, normalValue, type TestResult } from "./results.js";
 import { checkPaired, countOf, ranksOf, type Sample, samplesOf, total } from "./samples.js";
-
-/** Options of rank tests. */
-export interface RankTestOptions extends AlternativeOptions {
-  /** How the p value is found: "auto" unless told, which is exact for small samples without ties. */
-  readonly method?: "auto" | "exact" | "asymptotic";
-}
 
 /** Options of `mannWhitney` and `wilcoxon`. */
 export interface ContinuityOptions extends RankTestOptions {
@@ -29,44 +15,7 @@ export interface ContinuityOptions extends RankTestOptions {
   readonly continuity?: boolean;
 }
 
-const RANK: OptionKinds<RankTestOptions> = { ...ALTERNATIVE, method: "text" };
 const CONTINUITY: OptionKinds<ContinuityOptions> = { ...RANK, continuity: "flag" };
-
-function methodOf(operation: string, { method = "auto" }: RankTestOptions): "auto" | "exact" | "asymptotic" {
-  checkChoice(operation, "the option method", method, ["auto", "exact", "asymptotic"]);
-  return method;
-}
-
-/** Exact distributions need one sample at a time. */
-function checkVector(operation: string, x: Tensor): void {
-  if (x.rank === 1) return;
-  throw new ShapeError(
-    `${operation}: the samples have the shape ${formatShape(x.shape)}; a batch takes method: "asymptotic".`,
-  );
-}
-
-const read = (x: Tensor): number => Number((x.dataSync() as ArrayLike<number>)[0]);
-
-const scalarLike = (value: number, { dtype, device }: Tensor): Tensor => tensor(value, { dtype, device }) as Tensor;
-
-interface Exactness {
-  readonly method: "auto" | "exact" | "asymptotic";
-  readonly isSmall: boolean;
-  readonly sample: Tensor;
-  /** Zero where there are no ties: then values can be exact. */
-  readonly ties: Tensor;
-}
-
-/** Whether the p value is an exact one. Throws where that is asked for and cannot be. */
-function isExact(operation: string, { method, isSmall, sample, ties }: Exactness): boolean {
-  if (method === "asymptotic" || (method === "auto" && !(isSmall && sample.rank === 1))) return false;
-  checkVector(operation, sample);
-  if (read(ties) === 0) return true;
-  if (method === "auto") return false;
-  throw new ArgumentError(
-    `${operation}: there are ties, zeros or NaN, and then nothing is exact; take method: "asymptotic".`,
-  );
-}
 
 /** Up to here exact distributions of two samples are reckoned without being told. */
 const MOST_PAIRS = 10_000;

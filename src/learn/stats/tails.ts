@@ -94,7 +94,7 @@ const MIDDLE = 0.82;
 /** The share of Kolmogorov's distribution above x: of √n times the largest distance of an empirical distribution function, n large. */
 export function kolmogorovSf(x: Quantity, options: PlaceOptions = {}): Tensor {
   const [at] = given("stats.kolmogorovSf", [x] as const, options);
-  return kolmogorovTails(at).upper;
+  return kolmogorovUpper(at);
 }
 
 /** The share of Kolmogorov's distribution below x. */
@@ -102,6 +102,8 @@ export function kolmogorovCdf(x: Quantity, options: PlaceOptions = {}): Tensor {
   const [at] = given("stats.kolmogorovCdf", [x] as const, options);
   return kolmogorovTails(at).lower;
 }
+
+export const kolmogorovUpper = (x: Tensor): Tensor => kolmogorovTails(x).upper;
 
 function kolmogorovTails(x: Tensor): Tails {
   const isLarge = x.greater(MIDDLE);

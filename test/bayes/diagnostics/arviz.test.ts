@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { betaQuantile } from "../../../src/bayes/diagnostics/beta-quantile.js";
 import { stackingWeights } from "../../../src/bayes/diagnostics/compare.js";
 import { essBulk, essMean, essQuantile, essSd, essTail } from "../../../src/bayes/diagnostics/effective-sample-size.js";
 import { eBfmi } from "../../../src/bayes/diagnostics/energy.js";
@@ -10,8 +11,8 @@ import { fitPareto, smoothWeights } from "../../../src/bayes/diagnostics/pareto.
 import { rHat } from "../../../src/bayes/diagnostics/r-hat.js";
 import { quantileOf } from "../../../src/bayes/diagnostics/ranks.js";
 import { summarizeScalar } from "../../../src/bayes/diagnostics/scalar-summary.js";
-import { betaQuantile, normalQuantile } from "../../../src/bayes/diagnostics/special-functions.js";
 import { mcseMean, mcseQuantile, mcseSd } from "../../../src/bayes/diagnostics/standard-error.js";
+import { normalQuantile } from "../../../src/core/normal-quantile.js";
 import { chainsOf } from "../chains.js";
 
 interface Case {

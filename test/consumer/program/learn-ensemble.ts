@@ -35,6 +35,9 @@ export const ensembleCalls: Calls = {
   },
   multiOutputRegressor: async () =>
     (await learn.multiOutputRegressor({ estimator: ridge }).fit(samples, pairs, on)).predict(samples),
+  mutualInfoClassification: async () =>
+    (await learn.mutualInfoClassification(samples, labels, { nNeighbors: 2 })).length,
+  mutualInfoRegression: async () => (await learn.mutualInfoRegression(samples, numbers, { nNeighbors: 2 })).length,
   oneVsOne: async () => (await learn.oneVsOne({ estimator: logistic }).fit(samples, labels, on)).predict(samples),
   oneVsRest: async () => (await learn.oneVsRest({ estimator: logistic }).fit(samples, labels, on)).predict(samples),
   recursiveFeatureElimination: async () =>

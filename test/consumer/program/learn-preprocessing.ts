@@ -25,6 +25,8 @@ export const preprocessingCalls: Calls = {
   missingIndicator: async () => (await learn.missingIndicator({ features: "all" }).fit(cities)).featureNames(),
   normalizer: async () => (await learn.normalizer({ norm: "l1" }).fit(samples, undefined, on)).transform(samples),
   oneHotEncoder: async () => (await learn.oneHotEncoder({ drop: "first" }).fit(cities)).featureNames(),
+  hashingVectorizer: async () =>
+    (await learn.hashingVectorizer({ nFeatures: 8 }).fit(["red fish", "blue fish"])).transform(["red"]),
   ordinalEncoder: async () => {
     const model = await learn.ordinalEncoder().fit(cities);
     return model.inverseTransform(model.transform(cities));
@@ -36,5 +38,7 @@ export const preprocessingCalls: Calls = {
   quantileTransformer: async () =>
     (await learn.quantileTransformer({ nQuantiles: 4 }).fit(samples, undefined, on)).transform(samples),
   tfidfTransformer: async () => (await learn.tfidfTransformer().fit(samples, undefined, on)).transform(samples),
+  targetEncoder: async () =>
+    (await learn.targetEncoder({ splits: 2 }).fitTransform(["a", "b", "a", "b"], [1, 2.5, 3, 4])).transformed,
   tfidfVectorizer: async () => (await learn.tfidfVectorizer().fit(["red fish", "blue fish"])).transform(["red"]),
 };

@@ -66,6 +66,35 @@ describeOnTensorDevices("principal components", (device) => {
     });
   }
 
+  test("samples span one direction less than they are many: what rounding leaves beyond it is no variance", async () => {
+    const x = random.normal(random.key(8), [6, 40]).mul(3).add(1000) as Tensor;
+    const all = await pca().fit(x);
+    const variances = (await all.learned.explainedVariance.array()) as number[];
+    assert.equal(variances[5], 0);
+    assert.ok(variances[4]! > 1);
+    const four = await pca({ nComponents: 4 }).fit(x);
+    await closeTo(four.learned.noiseVariance, variances[4]! / 2, 1e-4, "noise");
+    const five = await pca({ nComponents: 5 }).fit(x);
+    assert.equal(Number(await five.learned.noiseVariance.item()), 0);
+  });
+
+  test("a small rest beside strong components keeps its digits in f32, by every way", async () => {
+    const strong = tensor([3000, 1000, 0.5, 0.4, 0.5, 0.4]);
+    const x = random.normal(random.key(9), [50, 6], { dtype: "f64" }).mul(strong) as Tensor;
+    const wanted = await pca({ nComponents: 2, svdSolver: "full" }).fit(x);
+    for (const svdSolver of ["full", "randomized"] as const) {
+      const model = await pca({ nComponents: 2, svdSolver }).fit(x.cast("f32") as Tensor);
+      await closeTo(
+        model.learned.noiseVariance,
+        await wanted.learned.noiseVariance.item(),
+        2e-3,
+        `noise, ${svdSolver}`,
+      );
+      const likely = await wanted.scoreSamples(x).array();
+      await closeTo(model.scoreSamples(x.cast("f32") as Tensor), likely, 2e-3, `likelihoods, ${svdSolver}`);
+    }
+  });
+
   test("every way finds the same first components of clear data", async () => {
     const strong = tensor([30, 10, 3, 0.1, 0.1, 0.1]);
     const x = random.normal(random.key(4), [90, 6]).mul(strong).add(1) as Tensor;

@@ -12,6 +12,8 @@ import {
   lasso,
   linearRegression,
   logisticRegression,
+  mutualInfoClassification,
+  mutualInfoRegression,
   nearestNeighbors,
   pipeline,
   recursiveFeatureElimination,
@@ -28,11 +30,26 @@ import { describeOnTensorDevices, devicesWithDoubles, numbersOf } from "../../su
 
 type Numbers = readonly number[];
 
+interface InformationCases {
+  readonly x: readonly Numbers[];
+  readonly ties: readonly Numbers[];
+  readonly coarse: readonly Numbers[];
+  readonly y: Numbers;
+  readonly labels: Numbers;
+  readonly regression: Numbers;
+  readonly regression5: Numbers;
+  readonly classification: Numbers;
+  readonly discrete: Numbers;
+  readonly tiesRegression: Numbers;
+  readonly tiesClassification: Numbers;
+}
+
 interface SelectionCases {
   readonly diabetes: { readonly x: readonly Numbers[]; readonly y: Numbers };
   readonly wine: { readonly x: readonly Numbers[]; readonly y: Numbers; readonly counts: readonly Numbers[] };
   readonly scores: Readonly<Record<string, { readonly scores: Numbers; readonly pValues: Numbers }>>;
   readonly kept: Readonly<Record<string, Numbers>>;
+  readonly information: InformationCases;
   readonly eliminations: Readonly<Record<string, { readonly columns: Numbers; readonly ranking: Numbers }>>;
 }
 
@@ -64,6 +81,78 @@ describeOnTensorDevices("scores of columns", (device) => {
       near(own.pValues, pValues, dtype === "f64" ? 1e-8 : 1e-1, `p of ${name}`);
     }
   });
+});
+
+const { information } = cases;
+const close = (found: ArrayLike<number>, want: Numbers, within: number, what: string): void => {
+  assert.equal(found.length, want.length);
+  want.forEach((each, j) => {
+    assert.ok(Math.abs(found[j]! - each) <= within, `${what} ${j}: ${found[j]}, not ${each}`);
+  });
+};
+
+describeOnTensorDevices("mutual information", (device) => {
+  test("is scikit-learn's, with its noise where no values are equal, and without it where some are", async () => {
+    const dtype = devicesWithDoubles().includes(device) ? "f64" : "f32";
+    const { x, ties, coarse, y, labels } = information;
+    const given = of(x, dtype);
+    const discreteFeatures = [false, false, false, true];
+    // In f32 some values are equal, and others in another order.
+    const within = dtype === "f64" ? 1e-12 : 1e-2;
+    const wanted = of(y, dtype);
+    const by = (options: object) => mutualInfoRegression(given, wanted, { discreteFeatures, ...options });
+    close(await by({}), information.regression, within, "numbers");
+    close(await by({ seed: 8 }), information.regression, within, "other noise");
+    close(await by({ noise: 0, nNeighbors: 5 }), information.regression5, within, "five neighbours");
+    close(
+      await mutualInfoClassification(given, [...labels], { discreteFeatures }),
+      information.classification,
+      within,
+      "classes",
+    );
+    const tied = of(ties, dtype);
+    const discrete = await mutualInfoClassification(tied, [...labels], { discreteFeatures: true });
+    close(discrete, information.discrete, 1e-12, "discrete");
+    close(await mutualInfoRegression(tied, wanted, { noise: 0 }), information.tiesRegression, within, "ties");
+    const some = await mutualInfoClassification(of(coarse, dtype), [...labels], { noise: 0, nNeighbors: 4 });
+    close(some, information.tiesClassification, within, "ties and classes");
+  });
+});
+
+test("columns of categories are discrete, noise parts equal values, and selectors know these scores", async () => {
+  const { x, ties, y, labels } = information;
+  const columns = { a: x.map(([first]) => first!), kind: x.map((row) => `kind ${row[3]}`) };
+  const found = await mutualInfoRegression(table(columns), [...y]);
+  close(found, [information.regression[0]!, information.regression[3]!], 1e-12, "a table");
+  const [first, again, other] = await Promise.all(
+    [1, 1, 2].map((seed) => mutualInfoRegression(of(ties, "f64"), [...y], { seed })),
+  );
+  assert.deepEqual(first, again);
+  assert.notDeepEqual(first, other);
+  const kept = await selectKBest({ score: "mutualInfoRegression", k: 2 }).fit(of(x, "f64"), [...y]);
+  assert.deepEqual(numbersOf(kept.learned.columns), [0, 1]);
+  assert.ok(numbersOf(kept.learned.pValues).every(Number.isNaN));
+  const ofLabels = await selectPercentile({ score: "mutualInfoClassification", percentile: 50 }).fit(
+    of(x, "f64"),
+    labels.map((label) => `class ${label}`),
+  );
+  assert.equal(numbersOf(ofLabels.learned.columns).length, 2);
+  const score = (a: Tensor, b: Tensor) => mutualInfoRegression(a, b, { nNeighbors: 5, noise: 0 });
+  const byFunction = await selectKBest({ score, k: 1 }).fit(of(x, "f64"), [...y]);
+  const scores = await mutualInfoRegression(of(x, "f64"), [...y], { nNeighbors: 5, noise: 0 });
+  close(numbersOf(byFunction.learned.scores), [...scores], 1e-12, "a function");
+});
+
+test("wrong questions about information are refused by name", async () => {
+  const [x, y] = [[[1, 2], [2, 1], [3, 5], [4, 4]], [0, 1, 0, 1]]; // biome-ignore format: a matrix
+  await assert.rejects(mutualInfoRegression(x, y, { nNeighbors: 4 }), /nNeighbors is 4, and there are 4 samples/);
+  await assert.rejects(mutualInfoRegression(x, y, { discreteFeatures: [true] }), /true or false for each of 2/);
+  await assert.rejects(mutualInfoClassification([[1], [Number.NaN]], [0, 1], { nNeighbors: 1 }), /NaN/);
+  await assert.rejects(mutualInfoRegression(x, y, { noise: -1 }), /noise is -1/);
+  await assert.rejects(
+    async () => selectKBest({ k: 1, score: () => [1, 2, 3] }).fit(x, y),
+    /the score gives 3 numbers for 2 columns/,
+  );
 });
 
 const SELECTORS: Readonly<

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { jit, type Tensor, tensor } from "../../../src/index.js";
-import { oneClassSvm, svc, svr } from "../../../src/learn/index.js";
+import { metrics, oneClassSvm, pipeline, type SvcOptions, standardScaler, svc, svr } from "../../../src/learn/index.js";
+import { heldOutFolds, probabilitiesOf } from "../../../src/learn/kernels/pair-probabilities.js";
 import { closeTo, of } from "../../support/learn-cases.js";
 import { describeOnTensorDevices, devicesWithDoubles, f64, numbersOf } from "../../support/tensors.js";
 
@@ -21,7 +22,23 @@ interface MachineCase {
   readonly predicted: number[];
 }
 
-const { sets, cases }: { sets: Record<string, { x: number[][]; y: number[] }>; cases: MachineCase[] } = JSON.parse(
+/** Means of scikit-learn's probabilities over random folds, the mean loss and its deviation, and the furthest that any was from the means. */
+interface LikelyCase {
+  readonly data: string;
+  readonly options: SvcOptions;
+  readonly mean: number[][];
+  readonly loss: number;
+  readonly deviation: number;
+  readonly furthest: number;
+}
+
+interface MachineCases {
+  readonly sets: Record<string, { x: number[][]; y: number[] }>;
+  readonly cases: MachineCase[];
+  readonly probabilities: LikelyCase[];
+}
+
+const { sets, cases, probabilities }: MachineCases = JSON.parse(
   readFileSync(resolve("test/learn/kernels/machines-cases.json"), "utf8"),
 );
 
@@ -101,6 +118,105 @@ test("a function as kernel gives what its name gives, texts are labels, and deci
   assert.equal((await named.predictLabels(x.at(":1") as Tensor))[0], "a");
   const inside = jit((model: typeof named, a: Tensor) => model.decisionFunction(a))(named, x);
   await closeTo(inside, await named.decisionFunction(x).array(), 1e-9, "decisions");
+});
+
+describeOnTensorDevices("probabilities of support vector classification", (device) => {
+  for (const [place, { data, options, mean, loss, deviation, furthest }] of probabilities.entries()) {
+    if (device !== "cpu" && place > 0) continue;
+    test(`${data}: within the spread of scikit-learn's, whose folds are random, too`, async () => {
+      const { x: rows, y } = sets[data]!;
+      const [dtype, tol] = device === "cpu" ? (["f64", 1e-10] as const) : (["f32", 1e-4] as const);
+      const model = await svc({ ...options, tol, probability: true }).fit(of(rows, dtype), y);
+      const found = model.predictProbability(of(rows, dtype));
+      const own = Number(await metrics.logLoss(found, y).item());
+      assert.ok(Math.abs(own - loss) < 4 * deviation, `${own}, and ${loss} ± ${deviation}`);
+      await closeTo(found.at("::5") as Tensor, mean, 2 * furthest, "probabilities");
+      await closeTo(
+        found.sum({ axis: 1 }) as Tensor,
+        rows.map(() => 1),
+        1e-6,
+        "sums",
+      );
+    });
+  }
+});
+
+test("sigmoids are the likeliest for decisions about samples held out, with Platt's targets", async () => {
+  const { x: rows, y } = sets.cancer!;
+  const options = { c: 2, gamma: 0.05, tol: 1e-10 } as const;
+  const model = await svc({ ...options, probability: true, seed: 3 }).fit(f64(rows), y);
+  const said = new Float64Array(rows.length);
+  for (const fold of heldOutFolds(rows.length, 3, 0)) {
+    const others = [...rows.keys()].filter((i) => !fold.includes(i));
+    const without = await svc(options).fit(
+      f64(others.map((i) => rows[i]!)),
+      others.map((i) => y[i]!),
+    );
+    const found = numbersOf(without.decisionFunction(f64(Array.from(fold, (i) => rows[i]!))));
+    fold.forEach((i, k) => {
+      said[i] = found[k]!;
+    });
+  }
+  const [slope, offset] = numbersOf(model.learned.sigmoids!) as [number, number];
+  const inside = y.filter((label) => label === 1).length;
+  const [high, low] = [(inside + 1) / (inside + 2), 1 / (y.length - inside + 2)];
+  let [bySlope, byOffset] = [0, 0];
+  said.forEach((decision, i) => {
+    const rest = (y[i] === 1 ? high : low) - 1 / (1 + Math.exp(-(slope * decision + offset)));
+    bySlope += rest * decision;
+    byOffset += rest;
+  });
+  assert.ok(slope > 0 && Math.abs(bySlope) < 1e-6 && Math.abs(byOffset) < 1e-6, `${slope}: ${bySlope}, ${byOffset}`);
+  const some = f64(rows.slice(0, 9));
+  const want = numbersOf(model.decisionFunction(some)).map((each) => 1 / (1 + Math.exp(-(slope * each + offset))));
+  await closeTo(model.predictProbability(some).at(":", 1) as Tensor, want, 1e-12, "probabilities");
+  const again = await svc({ ...options, probability: true, seed: 4 }).fit(f64(rows), y);
+  assert.notDeepEqual(numbersOf(again.learned.sigmoids!), [slope, offset]);
+});
+
+test("pairs couple to the probabilities that they come from, and else to the minimum of Wu, Lin & Weng", async () => {
+  const pairs: readonly (readonly number[])[] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]; // biome-ignore format: a list
+  const sigmoids = f64(pairs.map(() => [1, 0]));
+  const decision = (chance: number): number => Math.log(chance / (1 - chance));
+  const known = [0.1, 0.2, 0.3, 0.4];
+  const agreeing = pairs.map(([i, j]) => decision(known[i]! / (known[i]! + known[j]!)));
+  await closeTo(probabilitiesOf(f64([agreeing]), sigmoids, pairs), [known], 1e-12, "pairs that agree");
+  const chances = [0.9, 0.2, 0.55, 0.3, 0.99, 0.5];
+  const [found] = (await probabilitiesOf(f64([chances.map(decision)]), sigmoids, pairs).array()) as number[][];
+  const r = (i: number, j: number): number => {
+    const place = pairs.findIndex((pair) => pair.includes(i) && pair.includes(j));
+    return pairs[place]![0] === i ? chances[place]! : 1 - chances[place]!;
+  };
+  // Their rounds: each class in turn, then scaled to the sum 1.
+  const p = [0.25, 0.25, 0.25, 0.25];
+  const form = (i: number, j: number): number =>
+    i === j ? [0, 1, 2, 3].reduce((sum, k) => sum + (k === i ? 0 : r(k, i) ** 2), 0) : -r(i, j) * r(j, i);
+  for (let round = 0; round < 2000; round++) {
+    const t = round % 4;
+    const own = [0, 1, 2, 3].map((i) => [0, 1, 2, 3].reduce((sum, j) => sum + form(i, j) * p[j]!, 0));
+    const whole = own.reduce((sum, each, i) => sum + each * p[i]!, 0);
+    p[t]! += (whole - own[t]!) / form(t, t);
+    const sum = p.reduce((a, b) => a + b);
+    p.forEach((each, i) => {
+      p[i] = each / sum;
+    });
+  }
+  p.forEach((each, i) => {
+    assert.ok(Math.abs(found![i]! - each) < 1e-10, `${found} and ${p}`);
+  });
+});
+
+test("models have probabilities where the option says so, and pipelines with them; the sure ones go through jit", async () => {
+  const { x: rows, y } = sets.iris!;
+  const x = f64(rows);
+  const plain = await pipeline(standardScaler(), svc()).fit(x, y);
+  assert.equal((plain as { predictProbability?: unknown }).predictProbability, undefined);
+  assert.equal(((await svc().fit(x, y)) as { predictProbability?: unknown }).predictProbability, undefined);
+  const model = await pipeline(standardScaler(), svc({ probability: true })).fit(x, y);
+  assert.deepEqual(model.predictProbability(x).shape, [rows.length, 3]);
+  const alone = await svc({ probability: true }).fit(x, y, { weights: y.map((_, i) => i % 3) });
+  const inside = jit((given: typeof alone, a: Tensor) => given.predictLogProbability(a))(alone, x);
+  await closeTo(inside.exp() as Tensor, await alone.predictProbability(x).array(), 1e-12, "probabilities");
 });
 
 test("misuse is refused by name", async () => {

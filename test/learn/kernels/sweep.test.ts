@@ -14,6 +14,7 @@ sweepEstimators([
   { make: () => gaussianProcessClassifier(), targets: "labels", method: "predict" },
   { make: () => kernelRidge(), targets: "numbers", method: "predict" },
   { make: () => svc(), targets: "labels", method: "predict" },
+  { make: () => svc({ probability: true }), targets: "labels", method: "predictProbability" },
   { make: () => svr(), targets: "numbers", method: "predict" },
   { make: () => oneClassSvm(), targets: "none", method: "decisionFunction" },
 ]);

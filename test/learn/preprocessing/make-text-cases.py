@@ -1,7 +1,8 @@
-"""scikit-learn's results for the tests of texts: python3 make-text-cases.py OUT.json"""
+"""scikit-learn's results for the tests of texts: python3 make-text-cases.py OUT.json HASHED.json"""
 import json, sys
 import numpy as np
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.utils import murmurhash3_32
 
 texts = [
     "The cat sat on the mat; the cat slept.", "A dog and a cat: friends!", "", "Über-große Häuser, 42 rooms & été",
@@ -34,4 +35,23 @@ cases = [
          T(sublinear_tf=True, smooth_idf=False, norm="l1")),
     case("tfidfVectorizer", "no weights, no norm", {"useIdf": False, "norm": None}, T(use_idf=False, norm=None)),
 ]
+
+
+def hashing(name, options, **more):
+    model = HashingVectorizer(**more)
+    return {"name": name, "options": options, "texts": texts, "transformed": model.transform(texts).toarray().tolist()}
+
+
+hashes = ["", "a", "ab", "abc", "abcd", "abcde", "été", "日本語", "😀 smile", "the quick brown fox"]
+hashed = {
+    "hashes": [[text, murmurhash3_32(text, seed=0), murmurhash3_32(text, seed=42)] for text in hashes],
+    "cases": [
+        hashing("plain", {"nFeatures": 32}, n_features=32),
+        hashing("all positive, l1", {"nFeatures": 30, "alternateSign": False, "norm": "l1"}, n_features=30, alternate_sign=False, norm="l1"),
+        hashing("binary, no norm, few columns", {"nFeatures": 3, "binary": True, "norm": None}, n_features=3, binary=True, norm=None),
+        hashing("characters", {"nFeatures": 17, "analyzer": "charWithin", "ngramRange": [2, 3], "norm": None}, n_features=17, analyzer="char_wb",
+                ngram_range=(2, 3), norm=None),
+    ],
+}
 json.dump(cases, open(sys.argv[1], "w"))
+json.dump(hashed, open(sys.argv[2], "w"))

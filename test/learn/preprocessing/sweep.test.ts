@@ -2,6 +2,7 @@
 import {
   binarizer,
   countVectorizer,
+  hashingVectorizer,
   kBinsDiscretizer,
   maxAbsScaler,
   minMaxScaler,
@@ -29,6 +30,7 @@ sweepEstimators([
   { make: () => kBinsDiscretizer(), targets: "none", method: "transform" },
   { make: () => quantileTransformer(), targets: "none", method: "transform", allowsMissing: true },
   { make: () => countVectorizer(), targets: "none", method: "transform", samples: "texts" },
+  { make: () => hashingVectorizer({ nFeatures: 16 }), targets: "none", method: "transform", samples: "texts" },
   { make: () => tfidfVectorizer(), targets: "none", method: "transform", samples: "texts" },
   { make: () => tfidfTransformer(), targets: "none", method: "transform" },
   { make: () => oneHotEncoder(), targets: "none", method: "transform", allowsMissing: true, takesCategories: true },

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import {
   columnTransformer,
   countVectorizer,
+  hashingVectorizer,
   load,
   multinomialNaiveBayes,
   pipeline,
@@ -14,6 +15,7 @@ import {
   tfidfTransformer,
   tfidfVectorizer,
 } from "../../../src/learn/index.js";
+import { murmurHash } from "../../../src/learn/preprocessing/murmur-hash.js";
 import { temporaryFolders } from "../../support/temporary-folder.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 import { type Cells, casesIn, near } from "./cases.js";
@@ -29,6 +31,18 @@ interface TextCase {
   readonly names: readonly string[];
 }
 
+interface HashedCases {
+  /** Texts, and their hashes with the seeds 0 and 42. */
+  readonly hashes: readonly (readonly [string, number, number])[];
+  readonly cases: readonly {
+    readonly name: string;
+    readonly options: object;
+    readonly texts: readonly string[];
+    readonly transformed: Cells;
+  }[];
+}
+
+const hashed = casesIn<HashedCases>("hashed-cases");
 const MAKERS = { countVectorizer, tfidfVectorizer } as const;
 const cases = casesIn<readonly TextCase[]>("text-cases");
 const folder = temporaryFolders();
@@ -52,6 +66,38 @@ describeOnTensorDevices("texts", (device) => {
       });
     }
   }
+});
+
+test("texts have scikit-learn's hashes", () => {
+  for (const [text, plain, seeded] of hashed.hashes) {
+    assert.deepEqual([murmurHash(text), murmurHash(text, 42)], [plain, seeded], text);
+  }
+});
+
+describeOnTensorDevices("hashed texts", (device) => {
+  for (const { name, options, texts, transformed } of hashed.cases) {
+    if (device !== "cpu" && name !== "plain") continue;
+    for (const dtype of ["f64", "f32"] as const) {
+      test(`${name}, ${dtype}: scikit-learn's columns`, async () => {
+        const model = await hashingVectorizer(options).fit(["other texts"], undefined, { device, dtype });
+        near(model.transform(texts), transformed, dtype === "f64" ? 1e-12 : 1e-6, "transformed");
+      });
+    }
+  }
+});
+
+test("hashed texts have as many columns as told, go into pipelines, and refuse what is no text", async () => {
+  const texts = ["the ship at sea", "a tree on the hill"];
+  assert.deepEqual((await hashingVectorizer().fit(texts)).transform(texts).shape, [2, 4096]);
+  const model = await pipeline(hashingVectorizer({ alternateSign: false }), multinomialNaiveBayes()).fit(texts, [
+    "a",
+    "b",
+  ]);
+  assert.deepEqual(await model.predictLabels(["ships at sea"]), ["a"]);
+  assert.equal(model.steps[0].featureNames()[7], "hashingVectorizer7");
+  assert.throws(() => hashingVectorizer({ nFeatures: 0 }), /nFeatures is a whole number from 1 on, not 0/);
+  assert.throws(() => hashingVectorizer({ norm: "max" as "l1" }), /norm is "max"/);
+  await assert.rejects(async () => hashingVectorizer().fit([[1, 2]]), /takes a list of texts/);
 });
 
 test("counts, then weights, are the vectoriser of both; names go through", async () => {

@@ -1,8 +1,4 @@
-/**
- * The special functions that the diagnostics need of plain numbers: the normal quantile (rank normalisation, a million
- * at a time) and the beta quantile (standard errors of quantiles, a handful).
- */
-import { betaBelow } from "../../core/tails.js";
+/** The normal quantile on plain numbers in f64: rank normalisation (bayes) asks for a million at a time, order statistics (learn) for a few. */
 
 /** Wichura's AS 241 (1988): ratios of polynomials in three ranges, good to about 1e-16 relative. */
 const CENTRAL = [
@@ -54,15 +50,4 @@ export function normalQuantile(p: number): number {
   if (!(tail > 0)) return tail === 0 ? Math.sign(q) * Number.POSITIVE_INFINITY : Number.NaN;
   const r = Math.sqrt(-Math.log(tail));
   return Math.sign(q) * (r <= 5 ? ratio(OUTER, r - 1.6) : ratio(FAR, r - 5));
-}
-
-/** The x below which a Beta(a, b) number lies with probability p, by bisection. */
-export function betaQuantile(p: number, a: number, b: number): number {
-  let [low, high] = [0, 1];
-  for (let i = 0; i < 60; i++) {
-    const middle = (low + high) / 2;
-    if (betaBelow(middle, a, b) < p) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
 }
