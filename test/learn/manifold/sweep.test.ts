@@ -4,6 +4,7 @@ import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
   { make: () => mds({ nInit: 2 }), targets: "none", method: "embedding" },
+  { make: () => mds({ method: "nonMetric", nInit: 1 }), targets: "none", method: "embedding" },
   { make: () => tsne({ perplexity: 1.5, maxIter: 100 }), targets: "none", method: "embedding" },
   { make: () => umap({ nNeighbors: 2, nEpochs: 30 }), targets: "none", method: "transform" },
 ]);
