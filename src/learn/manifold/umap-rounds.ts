@@ -7,6 +7,7 @@
 import { foldIn, type Key, randint, split, uniform } from "../../random/index.js";
 import { stack, type Tensor, where } from "../../tensor/index.js";
 import { forLoop } from "../../transforms/control.js";
+import { columnsOf, squaresOf } from "./columns.js";
 import { type EdgeRows, sumOfEdges } from "./edge-rows.js";
 import type { Curve } from "./umap-curve.js";
 
@@ -28,9 +29,6 @@ export interface Pace {
 const LONGEST = 4;
 /** Keeps the push between samples at one place finite. */
 const NEAR = 1e-3;
-
-const squaresOf = (differences: readonly Tensor[]): Tensor =>
-  differences.map((d) => d.square() as Tensor).reduce((sum, d) => sum.add(d) as Tensor);
 
 const times = (differences: readonly Tensor[], factor: Tensor): Tensor[] =>
   differences.map((d) => d.mul(factor).clip(-LONGEST, LONGEST) as Tensor);
@@ -118,9 +116,6 @@ function drawnEnds({ others, rowsOf, reached, ends }: Deck, from: Key): Tensor {
     .minimum(width - 1);
   return others.flatten().take(row.mul(width).add(inside)) as Tensor;
 }
-
-const columnsOf = (places: Tensor): Tensor[] =>
-  Array.from({ length: places.shape[0] as number }, (_, i) => places.at(i) as Tensor);
 
 /** Places after some rounds of all, from `first` on. */
 export function afterRounds(

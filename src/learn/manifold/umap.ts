@@ -4,7 +4,7 @@
  * it out. New samples find their places among those of the fit.
  */
 import { checkWhole } from "../../core/arguments.js";
-import { ArgumentError, UnsupportedError } from "../../core/errors.js";
+import { UnsupportedError } from "../../core/errors.js";
 import { foldIn, key, uniform } from "../../random/index.js";
 import { type Tensor, tensor, where } from "../../tensor/index.js";
 import { checkDistances, DISTANCE_KINDS, type DistanceOptions } from "../cluster/distances.js";
@@ -14,7 +14,7 @@ import { transformer } from "../core/sorts.js";
 import type { Metric } from "../neighbors/metric.js";
 import { type Neighbors, neighborsOf, type Searched, searched } from "../neighbors/search.js";
 import { type EdgeRows, edgeRows } from "./edge-rows.js";
-import { checkInit, drawnPlaces, givenPlaces, type Places, principalPlaces } from "./first-places.js";
+import { checkComponents, checkInit, drawnPlaces, givenPlaces, type Places, principalPlaces } from "./first-places.js";
 import { membershipsOf, sharesOfUnion } from "./fuzzy-graph.js";
 import { neighborGraph } from "./neighbor-graph.js";
 import { spectralPlaces } from "./spectral-places.js";
@@ -100,11 +100,7 @@ async function firstPlaces(operation: string, x: Tensor, edges: EdgeRows, option
     case "spectral":
       return spreadOut(await spectralPlaces(edges, x, nComponents, seed), seed);
     case "pca":
-      if (options.metric === "precomputed") {
-        throw new ArgumentError(
-          `${operation}: init is "pca", and distances have no components; use { init: "spectral" }.`,
-        );
-      }
+      checkComponents(operation, options.metric, "spectral");
       return spreadOut(principalPlaces(seed, x, nComponents), seed);
     case "random": {
       const dtype = x.dtype as "f32" | "f64";
