@@ -162,7 +162,7 @@ export const INNER_LAYERS = {
     impute: ["core", "metrics", "neighbors"],
     cluster: ["core", "metrics", "neighbors"],
     mixture: ["core", "cluster"],
-    manifold: ["core", "metrics", "neighbors", "decomposition", "cluster"],
+    manifold: ["core", "optimize", "linear", "metrics", "neighbors", "decomposition", "cluster"],
     trees: ["core", "metrics"],
     // estimators made of estimators
     compose: ["core", "tables", "preprocessing"],

@@ -1,9 +1,14 @@
 /** Short runs of the examples on `pumice/learn`: each finds what its data say. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { temporaryFolders } from "../support/temporary-folder.js";
+
+const folder = temporaryFolders();
 
 function withoutDigits(): string | false {
   try {
@@ -28,6 +33,25 @@ test("digits: 1500 known ones are enough for 85 of 100", { skip: withoutDigits()
   const flags = ["--limit", "1500", "--searched", "400", "--tests", "500"];
   const { testAccuracy } = resultOf<{ testAccuracy: number }>("digits", flags);
   assert.ok(testAccuracy > 0.85, `${testAccuracy}`);
+});
+
+test("clusters: groups without labels are mostly those of the labels, and unseen digits find theirs", {
+  skip: withoutDigits(),
+}, () => {
+  const page = join(folder(), "clusters.html");
+  const flags = ["--limit", "700", "--tests", "150", "--least", "20", "--neighbors", "10", "--page", page];
+  const found = resultOf<{
+    groups: number;
+    trust: number;
+    scores: { hdbscan: number; kMeans: number };
+    testAccuracy: number;
+  }>("clusters", flags);
+  assert.ok(found.groups >= 5 && found.groups <= 16, `${found.groups} groups`);
+  assert.ok(found.scores.hdbscan > 0.4 && found.scores.hdbscan > found.scores.kMeans, JSON.stringify(found.scores));
+  assert.ok(found.trust > 0.9 && found.testAccuracy > 0.8, `${found.trust}, ${found.testAccuracy}`);
+  const html = readFileSync(page, "utf8");
+  assert.match(html, /<h1>700 digits<\/h1>/);
+  assert.equal(html.match(/<svg/g)?.length, 2);
 });
 
 test("table: every way explains most of the rents, and Rome is dearer than anywhere", () => {

@@ -104,8 +104,11 @@ function ordered(x: Tensor, y: Tensor, weights: Tensor | null): { places: Tensor
   };
 }
 
-/** The means of the blocks that pooling ends with, at every place. Samples at one place are a block from the beginning. */
-function pooled(places: Tensor, y: Tensor, weights: Tensor): Tensor {
+/**
+ * The means of the blocks that pooling ends with, at every place. Places climb; samples at one place are a block from the beginning.
+ * `mds` asks here, too.
+ */
+export function pooled(places: Tensor, y: Tensor, weights: Tensor): Tensor {
   const [samples] = y.shape as [number];
   const { dtype, device } = y;
   const positions = arange(samples, { device, dtype: "i32" });

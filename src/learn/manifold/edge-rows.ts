@@ -18,17 +18,26 @@ export interface EdgeRows {
   readonly [name: string]: Tensor;
 }
 
+/** Items of a list by the samples at which they end. */
+export interface EndRows {
+  /** The sample to which the items of a row belong, i32 [rows]. */
+  readonly owners: Tensor;
+  /** Places of items in the list, i32 [rows, WIDTH]. */
+  readonly items: Tensor;
+  /** bool, [rows, WIDTH]: false fills a row up. */
+  readonly isItem: Tensor;
+  /** The rows of each sample, as of `EdgeRows`. */
+  readonly rowsOf: Tensor;
+  readonly [name: string]: Tensor;
+}
+
 /** Edges in a row. */
 const WIDTH = 32;
 
-/** Sorted rows of the edges from each sample to others, [samples, k]. The largest number of rows of a sample is read. */
-export async function edgeRows(indices: Tensor, weights: Tensor): Promise<EdgeRows> {
-  const [count, k] = indices.shape as [number, number];
-  const { device } = indices;
+/** Sorted rows of items, by the sample at which each ends, [items]. The largest number of rows of a sample is read. */
+export async function endRows(ends: Tensor, count: number): Promise<EndRows> {
+  const { device } = ends;
   const samples = arange(count, { device, dtype: "i32" }) as Tensor;
-  const from = samples.expandDims(1).broadcastTo([count, k]).flatten();
-  const to = indices.flatten();
-  const ends = concat([from, to]) as Tensor;
   const order = ends.argsort() as Tensor;
   const sorted = ends.take(order) as Tensor;
   const starts = sorted.searchSorted(samples).cast("i32") as Tensor;
@@ -42,20 +51,33 @@ export async function edgeRows(indices: Tensor, weights: Tensor): Promise<EdgeRo
   const owners = lastRows.searchSorted(numbers, { side: "right" }).cast("i32") as Tensor;
   const begin = numbers.sub(firstRows.take(owners)).mul(WIDTH) as Tensor;
   const inside = begin.expandDims(1).add(arange(WIDTH, { device, dtype: "i32" })) as Tensor;
-  const isEdge = inside.less(degrees.take(owners).expandDims(1)) as Tensor;
-  const places = inside.add(starts.take(owners).expandDims(1)).minimum(2 * count * k - 1) as Tensor;
-  const edges = order.take(places) as Tensor;
+  const places = inside.add(starts.take(owners).expandDims(1)).minimum((ends.shape[0] as number) - 1) as Tensor;
   const nth = arange(Number(most), { device, dtype: "i32" });
   return {
     owners: owners.realize() as Tensor,
-    others: concat([to, from]).take(edges).cast("i32").realize() as Tensor,
-    weights: where(isEdge, weights.flatten().take(edges.remainder(count * k)), 0).realize() as Tensor,
+    items: order.take(places).cast("i32").realize() as Tensor,
+    isItem: inside.less(degrees.take(owners).expandDims(1)).realize() as Tensor,
     rowsOf: where(nth.less(rowCounts.expandDims(1)), firstRows.expandDims(1).add(nth), rows).realize() as Tensor,
   };
 }
 
+/** Sorted rows of the edges from each sample to others, [samples, k]. */
+export async function edgeRows(indices: Tensor, weights: Tensor): Promise<EdgeRows> {
+  const [count, k] = indices.shape as [number, number];
+  const samples = arange(count, { device: indices.device, dtype: "i32" }) as Tensor;
+  const from = samples.expandDims(1).broadcastTo([count, k]).flatten();
+  const to = indices.flatten();
+  const { owners, items, isItem, rowsOf } = await endRows(concat([from, to]) as Tensor, count);
+  return {
+    owners,
+    others: concat([to, from]).take(items).cast("i32").realize() as Tensor,
+    weights: where(isItem, weights.flatten().take(items.remainder(count * k)), 0).realize() as Tensor,
+    rowsOf,
+  };
+}
+
 /** Σ over the edges of each sample of what they carry, [rows, WIDTH] to [samples]. */
-export function sumOfEdges({ rowsOf }: EdgeRows, carried: Tensor): Tensor {
+export function sumOfEdges({ rowsOf }: { readonly rowsOf: Tensor }, carried: Tensor): Tensor {
   const sums = carried.sum({ axis: 1 });
   return concat([sums, zeros([1], { device: sums.device, dtype: sums.dtype })])
     .take(rowsOf)

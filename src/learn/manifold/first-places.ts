@@ -38,6 +38,12 @@ export function drawnPlaces(seed: number, x: Tensor, columns: number): Tensor {
   return normal(key(seed, { device: x.device }), [x.shape[0] as number, columns], { dtype }) as Tensor;
 }
 
+/** Throws where samples are distances, along which nothing lies. */
+export function checkComponents(operation: string, metric: string | undefined, instead: string): void {
+  if (metric !== "precomputed") return;
+  throw new ArgumentError(`${operation}: init is "pca", and distances have no components; use { init: "${instead}" }.`);
+}
+
 /** Samples along their first principal components, [samples, nComponents]. Columns that the samples lack are drawn, and small. */
 export function principalPlaces(seed: number, x: Tensor, nComponents: number): Tensor {
   const centred = x.sub(x.mean({ axis: 0 })) as Tensor;

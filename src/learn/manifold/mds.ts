@@ -1,12 +1,13 @@
 /**
  * Multidimensional scaling: places whose distances are those of the samples, as nearly as so few dimensions allow. SMACOF (de Leeuw 1977)
- * lowers the stress in rounds, each of which moves all places to where a bound of the stress is least. Classical scaling (Torgerson 1952)
- * is one decomposition. Functions of tensors, so that fits trace.
+ * lowers the stress in rounds, each of which moves all places to where a bound of the stress is least. Where only the order of the
+ * distances counts (Kruskal 1964), each round first finds the numbers in that order that are nearest to the lengths there are. Classical
+ * scaling (Torgerson 1952) is one decomposition. Functions of tensors, so that fits trace.
  */
 import { checkChoice, checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { eigh } from "../../linalg/eigh.js";
-import { full, stack, type Tensor, where } from "../../tensor/index.js";
+import { arange, full, stack, type Tensor, where, zeros } from "../../tensor/index.js";
 import { scan, whileLoop } from "../../transforms/control.js";
 import { map } from "../../transforms/tree.js";
 import {
@@ -19,6 +20,7 @@ import {
 import { estimator } from "../core/estimator.js";
 import { checkAmount } from "../core/settings.js";
 import { noTargets } from "../core/sorts.js";
+import { pooled } from "../linear/isotonic.js";
 import { type Metric, normOf, spaceOf } from "../neighbors/metric.js";
 import { checkInit, drawnPlaces, givenPlaces, type Places } from "./first-places.js";
 
@@ -26,15 +28,21 @@ import { checkInit, drawnPlaces, givenPlaces, type Places } from "./first-places
 export interface MdsOptions extends DistanceOptions {
   /** The columns of the embedding: 2 unless told. */
   readonly nComponents?: number;
-  /** "smacof" unless told: rounds that lower the stress. "classical": by eigenvectors, at once. */
-  readonly method?: "smacof" | "classical";
+  /**
+   * "smacof" unless told: rounds that lower the stress. "nonMetric": the same, but only the order of the distances counts. "classical":
+   * by eigenvectors, at once.
+   */
+  readonly method?: "smacof" | "nonMetric" | "classical";
   /** First places: drawn ("random", unless told), by classical scaling, or these, [samples, nComponents]. */
   readonly init?: "random" | "classical" | Places;
   /** Drawn starts of which the best is kept: 4 unless told. */
   readonly nInit?: number;
   /** Rounds at most: 300 unless told. */
   readonly maxIter?: number;
-  /** Rounds end when the stress, over the sum of the places' lengths, falls by less than this: 1e-3 unless told. */
+  /**
+   * Rounds end when the stress, over the sum of the places' lengths, falls by less than this: 1e-3 unless told. For "nonMetric" the stress
+   * itself, 1e-5 unless told.
+   */
   readonly tol?: number;
   /** Decides the random numbers: 0 unless told. */
   readonly seed?: number;
@@ -44,7 +52,10 @@ export interface MdsOptions extends DistanceOptions {
 export interface MdsLearned {
   /** The place of each sample, [samples, nComponents]. */
   readonly embedding: Tensor;
-  /** Σ of the squared differences of distances over all pairs. */
+  /**
+   * Σ of the squared differences of distances over all pairs; for "nonMetric" the root of their share of the squares of what the
+   * lengths should be, from 0 (the order is met) to 1.
+   */
   readonly stress: Tensor;
   /** Rounds that were run, i32; 0 for classical scaling. */
   readonly iterations: Tensor;
@@ -72,14 +83,80 @@ function differencesOf(places: Tensor): { readonly columns: readonly Tensor[]; r
   return { columns, lengths: squares.sqrt() as Tensor };
 }
 
-const stressOf = (distances: Tensor, places: Tensor): Tensor =>
-  differencesOf(places).lengths.sub(distances).square().sum().div(2) as Tensor;
+/** What lengths should be, and how far they are from it. */
+interface Goal {
+  /** Lengths as they should be, [samples, samples], by those there are. */
+  wanted(lengths: Tensor): Tensor;
+  stress(lengths: Tensor, wanted: Tensor): Tensor;
+  /** The stress as rounds compare it: it does not depend on the scale of the samples. */
+  compared(stress: Tensor, places: Tensor): Tensor;
+  /** The fall of that at which rounds end, unless told. */
+  readonly tol: number;
+}
 
-/** Where the bound of the stress that touches it at these places is least (Guttman's transform). */
-function movedPlaces(distances: Tensor, places: Tensor): Tensor {
-  const { columns, lengths } = differencesOf(places);
-  const ratio = distances.div(where(lengths.equal(0), 1, lengths));
-  const count = places.shape[0] as number;
+/** Σ over all pairs of a symmetric matrix. */
+const overPairs = (matrix: Tensor): Tensor => matrix.sum().div(2) as Tensor;
+
+/** The distances themselves. */
+const metricGoal = (distances: Tensor): Goal => ({
+  wanted: () => distances,
+  stress: (lengths, wanted) => overPairs(lengths.sub(wanted).square() as Tensor),
+  compared(stress, places) {
+    const size = places.square().sum({ axis: 1 }).sqrt().sum();
+    return stress.div(where(size.equal(0), 1, size)) as Tensor;
+  },
+  tol: 1e-3,
+});
+
+/**
+ * Numbers in the order of the distances, nearest to the lengths there are; their mean square is 1. Pairs at one distance have one number.
+ * The stress is Kruskal's first.
+ */
+function orderGoal(distances: Tensor): Goal {
+  const { device } = distances;
+  const count = distances.shape[0] as number;
+  const number = arange(count, { device, dtype: "i32" }) as Tensor;
+  const isUpper = number.expandDims(1).less(number) as Tensor;
+  const pairs = (count * (count - 1)) / 2;
+  // One sample has no order.
+  if (pairs === 0) return metricGoal(distances);
+  // Pairs come before what is no pair, the nearest first.
+  const order = where(isUpper, distances, Number.POSITIVE_INFINITY).flatten().argsort().at(`:${pairs}`) as Tensor;
+  const places = distances.flatten().take(order) as Tensor;
+  const ranks = zeros([count * count], { device, dtype: "i32" }).scatter(
+    order,
+    arange(pairs, { device, dtype: "i32" }),
+  );
+  const upper = ranks.reshape(count, count) as Tensor;
+  const both = where(isUpper, upper, upper.T) as Tensor;
+  const isOwn = number.expandDims(1).equal(number) as Tensor;
+  const once = places.mul(0).add(1) as Tensor;
+  return {
+    wanted(lengths) {
+      const found = pooled(places, lengths.flatten().take(order) as Tensor, once);
+      const size = found.square().mean().sqrt();
+      const scaled = found.div(where(size.equal(0), 1, size));
+      return where(isOwn, 0, scaled.take(both)) as Tensor;
+    },
+    stress(lengths, wanted) {
+      const size = overPairs(wanted.square() as Tensor);
+      const off = overPairs(lengths.sub(wanted).square() as Tensor);
+      return off.div(where(size.equal(0), 1, size)).sqrt() as Tensor;
+    },
+    compared: (stress) => stress,
+    tol: 1e-5,
+  };
+}
+
+const stressAt = (places: Tensor, { wanted, stress }: Goal): Tensor => {
+  const { lengths } = differencesOf(places);
+  return stress(lengths, wanted(lengths));
+};
+
+/** Where the bound of the stress that touches it at places is least (Guttman's transform). */
+function movedPlaces({ columns, lengths }: ReturnType<typeof differencesOf>, wanted: Tensor): Tensor {
+  const ratio = wanted.div(where(lengths.equal(0), 1, lengths));
+  const count = wanted.shape[0] as number;
   return stack(
     columns.map((column) => column.mul(ratio).sum({ axis: 1 }).div(count) as Tensor),
     { axis: 1 },
@@ -87,15 +164,16 @@ function movedPlaces(distances: Tensor, places: Tensor): Tensor {
 }
 
 /** Rounds from first places. */
-function smacof(distances: Tensor, first: Tensor, maxIter: number, tol: number): MdsLearned {
-  const { device, dtype } = distances;
+function smacof(goal: Goal, first: Tensor, { maxIter = 300, tol = goal.tol }: MdsOptions): MdsLearned {
+  const { device, dtype } = first;
   const end = whileLoop(
     ({ goesOn, count }) => goesOn.logicalAnd(count.less(maxIter)) as Tensor,
     ({ places, before, count }) => {
-      const stress = stressOf(distances, places);
-      const next = movedPlaces(distances, places);
-      const size = next.square().sum({ axis: 1 }).sqrt().sum() as Tensor;
-      const now = stress.div(where(size.equal(0), 1, size)) as Tensor;
+      const differences = differencesOf(places);
+      const wanted = goal.wanted(differences.lengths);
+      const stress = goal.stress(differences.lengths, wanted);
+      const next = movedPlaces(differences, wanted);
+      const now = goal.compared(stress, next);
       return {
         places: next,
         before: now,
@@ -110,7 +188,7 @@ function smacof(distances: Tensor, first: Tensor, maxIter: number, tol: number):
       goesOn: full([], true, { device, dtype: "bool" }) as Tensor,
     },
   );
-  return { embedding: end.places, stress: stressOf(distances, end.places), iterations: end.count };
+  return { embedding: end.places, stress: stressAt(end.places, goal), iterations: end.count };
 }
 
 /** Places by the eigenvectors of the products that distances from the middle imply. */
@@ -170,7 +248,7 @@ export const mds = estimator({
   check(options: MdsOptions) {
     const { nComponents = 2, nInit = 1, maxIter = 1, method, tol = 0 } = options;
     checkDistances("mds", options);
-    checkChoice("mds", "method", method, ["smacof", "classical"]);
+    checkChoice("mds", "method", method, ["smacof", "nonMetric", "classical"]);
     checkWhole("mds", "nComponents", nComponents, 1);
     checkWhole("mds", "nInit", nInit, 1);
     checkWhole("mds", "maxIter", maxIter, 1);
@@ -182,7 +260,7 @@ export const mds = estimator({
   },
   learn({ x }, options): MdsLearned {
     const operation = "mds.fit";
-    const { nComponents = 2, method, maxIter = 300, tol = 1e-3 } = options;
+    const { nComponents = 2, method } = options;
     const count = x.shape[0] as number;
     const isClassical = method === "classical" || options.init === "classical";
     if (isClassical && nComponents > count) {
@@ -192,12 +270,13 @@ export const mds = estimator({
     }
     const distances = distancesOf(operation, x, options);
     if (method !== "classical") {
-      return bestOf(startsOf(operation, x, distances, options), (first) => smacof(distances, first, maxIter, tol));
+      const goal = method === "nonMetric" ? orderGoal(distances) : metricGoal(distances);
+      return bestOf(startsOf(operation, x, distances, options), (first) => smacof(goal, first, options));
     }
     const embedding = classicalPlaces(distances, nComponents);
     return {
       embedding,
-      stress: stressOf(distances, embedding),
+      stress: stressAt(embedding, metricGoal(distances)),
       iterations: full([], 0, { device: x.device, dtype: "i32" }) as Tensor,
     };
   },

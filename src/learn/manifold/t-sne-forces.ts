@@ -6,6 +6,7 @@
 import { arange, stack, type Tensor, where } from "../../tensor/index.js";
 import { conditionalOf, symmetric } from "../neighbors/perplexity.js";
 import type { Neighbors } from "../neighbors/search.js";
+import { columnsOf, squaresOf } from "./columns.js";
 import { type EdgeRows, edgeRows, sumOfEdges } from "./edge-rows.js";
 
 /** The probabilities of the samples: which pairs are neighbours. Those of all pairs add up to 1. */
@@ -38,12 +39,9 @@ interface Forces {
 /** Student's t with as many degrees of freedom as components less one, at least 1 (van der Maaten 2009). */
 const freedomOf = (components: number): number => Math.max(1, components - 1);
 
-const columnsOf = (places: Tensor): Tensor[] =>
-  Array.from({ length: places.shape[0] as number }, (_, i) => places.at(i) as Tensor);
-
 /** (1 + d² / ν)⁻¹ of differences, one tensor for each component. */
 function nearness(differences: readonly Tensor[], freedom: number): Tensor {
-  const squares = differences.map((d) => d.square() as Tensor).reduce((sum, d) => sum.add(d) as Tensor);
+  const squares = squaresOf(differences);
   return (freedom === 1 ? squares : squares.div(freedom)).add(1).reciprocal() as Tensor;
 }
 

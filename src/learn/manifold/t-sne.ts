@@ -6,7 +6,7 @@
 import { checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { full, stack, type Tensor, tensor, where, zeros } from "../../tensor/index.js";
+import { stack, type Tensor, tensor, where } from "../../tensor/index.js";
 import { forLoop } from "../../transforms/control.js";
 import { map } from "../../transforms/tree.js";
 import { checkDistances, DISTANCE_KINDS, type DistanceOptions } from "../cluster/distances.js";
@@ -14,7 +14,8 @@ import { type Data, estimator, type FitProgress } from "../core/estimator.js";
 import { checkAmount, checkPositive } from "../core/settings.js";
 import { noTargets } from "../core/sorts.js";
 import { hostValues } from "../neighbors/within.js";
-import { checkInit, drawnPlaces, givenPlaces, type Places, principalPlaces } from "./first-places.js";
+import { checkComponents, checkInit, drawnPlaces, givenPlaces, type Places, principalPlaces } from "./first-places.js";
+import { atRest, type Descent, type Step, stepped } from "./gained-descent.js";
 import { neighborGraph } from "./neighbor-graph.js";
 import { type Attraction, attractionOf, forcesAt } from "./t-sne-forces.js";
 
@@ -62,43 +63,22 @@ const PIECE = 50;
 /** The spread of first places. */
 const SPREAD = 1e-4;
 
-/** Samples on their way. All are columns, [components, samples]. */
-interface Descent {
-  readonly places: Tensor;
-  readonly moves: Tensor;
-  readonly gains: Tensor;
-}
-
 /** How a piece of the rounds goes. */
-interface Pace {
+interface Pace extends Step {
   readonly exaggeration: number;
-  readonly momentum: number;
-  readonly rate: number;
 }
 
-/** Rounds of descent with momentum. Each number has a gain, which grows while its gradient keeps its direction (Jacobs 1988). */
+/** Rounds of descent. */
 function descended(start: Descent, attraction: Attraction, rounds: number, pace: Pace): Descent {
   return forLoop(
     0,
     rounds,
-    (_, { places, moves, gains }: Descent) => {
-      const { gradient } = forcesAt(places, attraction, pace.exaggeration);
-      const isSteady = moves.mul(gradient).less(0);
-      const nextGains = where(isSteady, gains.add(0.2), gains.mul(0.8)).maximum(0.01) as Tensor;
-      const nextMoves = moves.mul(pace.momentum).sub(gradient.mul(nextGains).mul(pace.rate)) as Tensor;
-      return { places: places.add(nextMoves) as Tensor, moves: nextMoves, gains: nextGains };
-    },
+    (_, state: Descent) => stepped(state, forcesAt(state.places, attraction, pace.exaggeration).gradient, pace),
     start,
   );
 }
 
 const realized = (state: Descent): Descent => map((each: Tensor) => each.realize() as Tensor, state) as Descent;
-
-const atRest = (places: Tensor): Descent => ({
-  places,
-  moves: zeros(places.shape, { device: places.device, dtype: places.dtype }) as Tensor,
-  gains: full(places.shape, 1, { device: places.device, dtype: places.dtype }) as Tensor,
-});
 
 /** First places, [samples, components]. */
 function firstPlaces(operation: string, x: Tensor, options: TsneOptions): Tensor {
@@ -106,9 +86,7 @@ function firstPlaces(operation: string, x: Tensor, options: TsneOptions): Tensor
   const { init = metric === "precomputed" ? "random" : "pca" } = options;
   if (typeof init === "object") return givenPlaces(operation, init, x, nComponents);
   if (init === "random") return drawnPlaces(seed, x, nComponents).mul(SPREAD) as Tensor;
-  if (metric === "precomputed") {
-    throw new ArgumentError(`${operation}: init is "pca", and distances have no components; use { init: "random" }.`);
-  }
+  checkComponents(operation, metric, "random");
   const places = principalPlaces(seed, x, nComponents);
   const width = places.at(":", 0).variance().sqrt();
   return places.div(where(width.greater(0), width, 1)).mul(SPREAD) as Tensor;

@@ -12,5 +12,7 @@ const samples = [
 export const manifoldCalls: Calls = {
   mds: async () => (await learn.mds({ nInit: 1 }).fit(samples)).learned.stress,
   trustworthiness: () => learn.trustworthiness(samples, samples, { nNeighbors: 1 }),
+  triMap: async () => (await learn.triMap({ nInliers: 1, maxIter: 5 }).fit(samples)).learned.loss,
   tsne: async () => (await learn.tsne({ perplexity: 2, maxIter: 50 }).fit(samples)).learned.embedding,
+  umap: async () => (await learn.umap({ nNeighbors: 2, nEpochs: 5 }).fit(samples)).transform(samples),
 };

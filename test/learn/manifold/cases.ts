@@ -40,3 +40,7 @@ export const digits = (count: number): number[][] =>
   (JSON.parse(readFileSync(resolve("test/learn/neighbors/digits.json"), "utf8")) as string[])
     .slice(0, count)
     .map((image) => Array.from(image, (pixel) => Number.parseInt(pixel, 36)));
+
+/** What they show. */
+export const digitLabels = (count: number): number[] =>
+  Array.from(casesOf<{ readonly digitLabels: string }>("umap-cases.json").digitLabels.slice(0, count), Number);

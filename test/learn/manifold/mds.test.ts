@@ -8,13 +8,19 @@ import { closeTo, of } from "../../support/learn-cases.js";
 import { describeOnTensorDevices, devicesWithDoubles, f64, numbersOf } from "../../support/tensors.js";
 import { casesOf } from "./cases.js";
 
-const { x, cases } = casesOf<{
+const { x, cases, ordered } = casesOf<{
   readonly x: number[][];
   readonly cases: readonly {
     readonly options: MdsOptions;
     readonly embedding: number[][];
     readonly stress: number;
     readonly iterations: number;
+  }[];
+  readonly ordered: readonly {
+    readonly options: MdsOptions;
+    readonly distances: number[][];
+    readonly embedding: number[][];
+    readonly stress: number;
   }[];
 }>("mds-cases.json");
 
@@ -31,6 +37,40 @@ describeOnTensorDevices("multidimensional scaling", (device) => {
       await closeTo(learned.stress, stress, dtype === "f64" ? 1e-9 : 1e-4, "stress");
     });
   }
+
+  for (const [i, { options, distances, embedding, stress }] of (device === "cpu"
+    ? ordered
+    : ordered.slice(0, 1)
+  ).entries()) {
+    test(`by order alone, case ${i}: rounds end where plain ones do`, async () => {
+      const { learned } = await mds(options).fit(of(distances, dtype));
+      await closeTo(learned.embedding, embedding, dtype === "f64" ? 1e-9 : 1e-3, "places");
+      await closeTo(learned.stress, stress, dtype === "f64" ? 1e-9 : 1e-3, "stress");
+      assert.deepEqual(numbersOf(learned.iterations), [options.maxIter]);
+    });
+  }
+});
+
+test("by order alone: a stretch of the distances changes nothing, and the plane is found behind it", async () => {
+  const plane = distances(f64(x.map((row) => row.slice(0, 2))));
+  const options = {
+    method: "nonMetric",
+    metric: "precomputed",
+    init: x.map((row) => row.slice(1, 3)),
+    maxIter: 200,
+  } as const;
+  const { learned } = await mds(options).fit(plane);
+  const stretched = await mds(options).fit(plane.pow(3) as Tensor);
+  await closeTo(stretched.learned.embedding, numbersOf(learned.embedding), 1e-9, "places");
+  const near = await mds({ ...options, init: "classical", tol: 0, maxIter: 300 }).fit(plane.pow(3) as Tensor);
+  const stress = Number(await near.learned.stress.item());
+  assert.ok(stress < 0.01, `stress ${stress}`);
+  // Classical scaling of the stretched distances is far from the plane.
+  const first = await mds({ ...options, init: "classical", maxIter: 1 }).fit(plane.pow(3) as Tensor);
+  assert.ok(Number(await first.learned.stress.item()) > 3 * stress);
+  const four = await mds({ method: "nonMetric", nInit: 3, maxIter: 30 }).fit(f64([...x, x[0]!, x[0]!]));
+  const found = Number(await four.learned.stress.item());
+  assert.ok(found > 0 && found < 0.4, `${found}`);
 });
 
 test("classical scaling of samples gives their principal components, and of distances in the plane the plane", async () => {
@@ -67,6 +107,7 @@ test("f32 samples in the plane are found again", async () => {
 
 test("one sample, and wrong options", async () => {
   assert.deepEqual(numbersOf((await mds().fit([[3, 4]])).learned.stress), [0]);
+  assert.deepEqual(numbersOf((await mds({ method: "nonMetric" }).fit([[3, 4]])).learned.stress), [0]);
   await assert.rejects(mds({ method: "classical", nComponents: 3 }).fit([[1], [2]]), /of 2 samples gives 2 at most/);
   await assert.rejects(mds({ metric: "precomputed" }).fit([[1, 2]]), /precomputed distances are \[samples, samples\]/);
   await assert.rejects(
@@ -77,7 +118,7 @@ test("one sample, and wrong options", async () => {
     /the same both ways/,
   );
   await assert.rejects(mds({ init: [[1, 2]] }).fit(x), /init has the shape \[1, 2\]/);
-  assert.throws(() => mds({ method: "best" as never }), /it is "smacof" or "classical"/);
+  assert.throws(() => mds({ method: "best" as never }), /it is "smacof" or "nonMetric" or "classical"/);
   assert.throws(() => mds({ init: "pca" as never }), /it is "random" or "classical"/);
   assert.throws(() => mds({ nInit: 0 }), /nInit/);
 });
