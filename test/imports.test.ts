@@ -1,6 +1,7 @@
 /**
  * A file of src/ works whichever file was imported first. The files from the tensor layer upwards are imported alone, into
- * module graphs of their own, and must find the same `Tensor` as everybody else; namespaces are then called there.
+ * module graphs of their own, and must find the same `Tensor` as everybody else; namespaces are then called there. Layers
+ * below those that a graph is about are the same in all graphs: they know nothing of what lies above them.
  */
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -13,15 +14,24 @@ import type { random, Tensor, tensor } from "../src/index.js";
 
 const built = join(dirname(dirname(fileURLToPath(import.meta.url))), "src");
 
-/** Layers below the tensors: they are the same in all graphs, because they cannot know of `Tensor`. */
-const SHARED = ["core", "graph", "compiler", "runtime", "engines", ...KERNEL_LANGUAGES, "vulkan"];
+/** Layers below the tensors. */
+const BELOW_TENSORS = ["core", "graph", "compiler", "runtime", "engines", ...KERNEL_LANGUAGES, "vulkan"];
 
-/** The query of a module's address names its graph; files that it imports get the same one. */
+/** Libraries on tensors. Their graphs share the tensors too. */
+const LIBRARIES = ["bayes", "learn", "nn", "plots", "runs"];
+
+/**
+ * The query of a module's address names its graph; files that it imports get the same one, unless they are shared: those in
+ * a folder below the tensors, and for a graph of libraries those outside the libraries.
+ */
 const HOOKS = `export async function resolve(specifier, context, next) {
   const found = await next(specifier, context);
-  const graph = /\\?graph=\\d+$/.exec(context.parentURL ?? "")?.[0];
-  const isShared = !/\\/dist\\/src\\//.test(found.url) || /\\/dist\\/src\\/(${SHARED.join("|")})\\//.test(found.url);
-  return graph === undefined || isShared ? found : { ...found, url: found.url + graph };
+  const [query, ofLibraries] = /\\?graph=\\d+(-libraries)?$/.exec(context.parentURL ?? "") ?? [];
+  if (query === undefined || !found.url.includes("/dist/src/")) return found;
+  const isOwn = ofLibraries
+    ? /\\/dist\\/src\\/(${LIBRARIES.join("|")})\\//.test(found.url)
+    : !/\\/dist\\/src\\/(${BELOW_TENSORS.join("|")})\\//.test(found.url);
+  return isOwn ? { ...found, url: found.url + query } : found;
 }`;
 register(`data:text/javascript,${encodeURIComponent(HOOKS)}`);
 
@@ -29,9 +39,16 @@ register(`data:text/javascript,${encodeURIComponent(HOOKS)}`);
 type Load = <M>(path: string) => Promise<M>;
 
 let graphs = 0;
-function newGraph(): Load {
-  const graph = ++graphs;
-  return (path) => import(`${pathToFileURL(join(built, path))}?graph=${graph}`);
+const layerOf = (path: string): string => path.split("/")[0] ?? "";
+
+/** A graph to import a file into. */
+function newGraph(path: string): Load {
+  const ofLibraries = LIBRARIES.includes(layerOf(path));
+  const query = `?graph=${++graphs}${ofLibraries ? "-libraries" : ""}`;
+  return (path) => {
+    const isOwn = !ofLibraries || LIBRARIES.includes(layerOf(path));
+    return import(`${pathToFileURL(join(built, path))}${isOwn ? query : ""}`);
+  };
 }
 
 /** Programs of worker threads start when they are imported. */
@@ -40,7 +57,7 @@ const isProgram = (path: string): boolean => path.endsWith("-worker.js");
 const files = readdirSync(built, { recursive: true, encoding: "utf8" })
   .map((path) => path.replaceAll("\\", "/"))
   .filter((path) => path.endsWith(".js") && !isProgram(path) && !path.startsWith("cli/"))
-  .filter((path) => !SHARED.includes(path.split("/")[0] ?? ""))
+  .filter((path) => !BELOW_TENSORS.includes(layerOf(path)))
   .sort();
 
 const membersOf = (type: { readonly prototype: object }): string[] =>
@@ -53,20 +70,16 @@ interface TensorModule {
 describe("imported alone, a file finds all methods of Tensor", () => {
   let all: string[] = [];
   before(async () => {
-    const load = newGraph();
-    await load("index.js");
-    await load("bayes/index.js");
+    const load = newGraph("index.js");
+    for (const surface of ["index.js", "bayes/index.js", "learn/index.js", "nn/index.js"]) await load(surface);
     all = membersOf((await load<TensorModule>("tensor/tensor.js")).Tensor);
   });
   for (const folder of new Set(files.map((path) => dirname(path)))) {
     test(folder === "." ? "src" : `src/${folder}`, async () => {
-      const inside = files.filter((path) => dirname(path) === folder);
-      // The many files of bayes share a graph with their folder, which takes a third of the time.
-      const groups = folder.startsWith("bayes") ? [inside] : inside.map((path) => [path]);
-      for (const group of groups) {
-        const load = newGraph();
-        for (const path of group) await load(path);
-        assert.deepEqual(membersOf((await load<TensorModule>("tensor/tensor.js")).Tensor), all, group.join());
+      for (const path of files.filter((path) => dirname(path) === folder)) {
+        const load = newGraph(path);
+        await load(path);
+        assert.deepEqual(membersOf((await load<TensorModule>("tensor/tensor.js")).Tensor), all, path);
       }
     });
   }
@@ -162,7 +175,7 @@ describe("imported alone, a namespace works", () => {
   });
   for (const [path, call] of Object.entries(CALLS)) {
     test(path, async () => {
-      const load = newGraph();
+      const load = newGraph(path);
       const file = await load<unknown>(path);
       const make = await load<{ readonly tensor: typeof tensor; readonly Tensor: typeof Tensor }>("tensor/index.js");
       const keys = await load<typeof random>("random/key.js");

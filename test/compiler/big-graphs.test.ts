@@ -68,11 +68,11 @@ function results(size: number): Node[] {
 }
 
 const graphs: readonly (readonly [string, number, (size: number) => Node[]])[] = [
-  ["20,000 elementwise operations with much in common", 20_000, shared],
-  ["a chain of 100,000", 100_000, chain],
+  ["10,000 elementwise operations with much in common", 10_000, shared],
+  ["a chain of 60,000", 60_000, chain],
   ["2,000 reductions", 2000, reductions],
   ["2,000 reductions in a row", 2000, centred],
-  ["32,000 results", 32_000, results],
+  ["16,000 results", 16_000, results],
 ];
 
 /** Compiles a graph for a target as `jit` does, up to writing code. Returns seconds. */

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,8 +31,19 @@ export function assertValid(words: Uint32Array, environment = "vulkan1.2"): void
   if (complaint !== "") assert.fail(`spirv-val --target-env ${environment}:\n${complaint}\n${disassemble(words)}`);
 }
 
+/** Modules found valid, by a hash of them and the environment. Starting the validator takes longer than its work. */
+const valid = new Set<string>();
+
 /** What spirv-val says of a module; empty when it is valid. */
 export function validate(words: Uint32Array, environment = "vulkan1.2"): string {
+  const key = createHash("sha256").update(`${environment}\0`).update(bytesOf(words)).digest("hex");
+  if (valid.has(key)) return "";
+  const complaint = complaintOf(words, environment);
+  if (complaint === "") valid.add(key);
+  return complaint;
+}
+
+function complaintOf(words: Uint32Array, environment: string): string {
   const flags = ["--target-env", environment, "--scalar-block-layout"];
   const { status, stdout, stderr } = spawnSync("spirv-val", [...flags, "-"], { input: bytesOf(words) });
   return status === 0 ? "" : `${stdout}${stderr}`.trim() || `exit status ${status}`;

@@ -135,14 +135,44 @@ const EXTENDED_ERROR = 0.01;
 /** Functions that NumPy has not. */
 const UNEXTENDED: ReadonlySet<string> = new Set(["erf", "erfc", "erfInv", "lgamma", "digamma", "trigamma"]);
 
+/** What extended precision says of a function's references, and of wide arguments. */
+interface Extended {
+  readonly ofReferences: Float64Array;
+  readonly wide: Float64Array;
+  readonly ofWide: Float64Array;
+}
+
+const finiteReferences = (name: MathFunctionName) =>
+  (references.f64[name] ?? []).filter((row) => Number.isFinite(row.at(-2)));
+
+const known = new Map<MathFunctionName, Extended | null>();
+
+/** Python starts once for all functions; in the long form for each, because the values are many. */
+function extendedOf(name: MathFunctionName): Extended | null {
+  if (UNEXTENDED.has(name)) return null;
+  if (!known.has(name)) {
+    const asked = isFull ? [name] : names.filter((each) => !UNEXTENDED.has(each));
+    const given = asked.flatMap((each) => {
+      const { arity } = mathFunctions[each];
+      const rows = Float64Array.from(finiteReferences(each).flatMap((row) => row.slice(0, arity)));
+      return [rows, wideArguments(each, EXTENDED_COUNT)].map((args) => [each, args] as const);
+    });
+    const values = extendedValues(given);
+    asked.forEach((each, i) => {
+      const [ofReferences, ofWide] = values?.slice(2 * i, 2 * i + 2) ?? [];
+      known.set(each, ofReferences && ofWide ? { ofReferences, wide: given[2 * i + 1]![1], ofWide } : null);
+    });
+  }
+  return known.get(name) ?? null;
+}
+
 describe("extended precision is an oracle: next to mpmath's values it is a hundredth of an ulp off at most", () => {
   for (const name of names.filter((each) => !UNEXTENDED.has(each))) {
     test(name, (context) => {
-      const rows = (references.f64[name] ?? []).filter((row) => Number.isFinite(row.at(-2)));
       const { arity } = mathFunctions[name];
-      const values = extendedValues(name, Float64Array.from(rows.flatMap((row) => row.slice(0, arity))));
+      const values = extendedOf(name)?.ofReferences;
       if (!values) return context.skip("needs Python with NumPy, and floats of more than 64 bits");
-      rows.forEach((row, i) => {
+      finiteReferences(name).forEach((row, i) => {
         const [near, fraction] = values.subarray(2 * i) as unknown as [number, number];
         const [result, exactly] = row.slice(-2) as [number, number];
         const off = Math.abs((near - result) / spacing("f64", result) + fraction - exactly);
@@ -164,9 +194,8 @@ describe("f64 is as accurate as the library claims", () => {
         note(name, "f64", ulpsFromReference("f64", got, row), args, got);
       }
       const { arity } = mathFunctions[name];
-      const wide = wideArguments(name, EXTENDED_COUNT);
-      const values = extendedValues(name, wide);
-      for (let i = 0; values && i < EXTENDED_COUNT; i++) {
+      const { wide, ofWide: values } = extendedOf(name) ?? {};
+      for (let i = 0; wide && values && i < EXTENDED_COUNT; i++) {
         const args = [...wide.subarray(arity * i, arity * (i + 1))];
         const got = f(...args);
         const row = [...args, values[2 * i] as number, values[2 * i + 1] as number] as const;

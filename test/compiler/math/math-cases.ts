@@ -136,13 +136,25 @@ export function moreReferences(count: number): References | null {
 }
 
 /**
- * Values in extended precision, of arguments that lie one after the other: each a result and a fraction, as in a row of
- * references. Null where there is no Python with NumPy, or no such function.
+ * Values in extended precision, for each function of arguments that lie one after the other: each a result and a fraction, as
+ * in a row of references. Null where there is no Python with NumPy, or one of the functions is not there.
  */
-export function extendedValues(name: MathFunctionName, args: Float64Array): Float64Array | null {
-  const script = resolve(folder, "extended.py");
-  const { status, stdout } = spawnSync("python3", [script, name], { input: viewBytes(args), maxBuffer: 2 ** 30 });
-  return status === 0 ? new Float64Array(new Uint8Array(stdout).buffer) : null;
+export function extendedValues(
+  asked: readonly (readonly [MathFunctionName, Float64Array])[],
+): readonly Float64Array[] | null {
+  const flags = asked.flatMap(([name, args]) => [name, String(args.length)]);
+  const input = Buffer.concat(asked.map(([, args]) => viewBytes(args)));
+  const { status, stdout } = spawnSync("python3", [resolve(folder, "extended.py"), ...flags], {
+    input,
+    maxBuffer: 2 ** 30,
+  });
+  if (status !== 0) return null;
+  let at = 0;
+  return asked.map(([name, args]) => {
+    const bytes = (16 * args.length) / mathFunctions[name].arity;
+    at += bytes;
+    return new Float64Array(new Uint8Array(stdout.subarray(at - bytes, at)).buffer);
+  });
 }
 
 /** The distance of `got` from a reference row's exact value, in ulp of the type. */

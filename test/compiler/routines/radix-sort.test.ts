@@ -102,33 +102,7 @@ function suite(name: string, sort: SortProfile, device: string, extents: readonl
   });
 }
 
-const edges = [1, 2, 255, 256, 257, 1023, 1024, 1025, 4097];
-for (const device of testDevices()) {
-  suite("tiles of a thread", byThreads, device, [...edges, 50001]);
-  if (device === "cpu") continue;
-  suite("tiles of a workgroup", byWorkgroups, device, edges);
-  suite("a row per workgroup", rowByRow, device, [100, 256, 1000, 4096]);
-}
-
-test("a row is one tile of as many lanes as it needs, if the shared memory holds it", () => {
-  const tileFor = (type: "u32" | "u64", extent: number, sharedBytes = 49152) => {
-    const found = rowsAsTiles({ dtype: type, shape: [3, extent] }, { ...rowByRow, sharedBytes });
-    if (!found) return null;
-    const bytes = sortRowsKernel(found, keyWords(type)).arrays.reduce(
-      (sum, each) => sum + each.size * DTYPES[each.type].bytes,
-      0,
-    );
-    assert.ok(bytes <= sharedBytes, `${bytes} bytes of ${sharedBytes}`);
-    return [found.lanes, found.perLane];
-  };
-  assert.deepEqual(tileFor("u32", 200), [64, 4]);
-  assert.deepEqual(tileFor("u32", 1000), [256, 4]);
-  assert.deepEqual(tileFor("u32", 4096), [256, 16]);
-  assert.deepEqual(tileFor("u64", 2000), [256, 8]);
-  assert.equal(tileFor("u32", 4097), null);
-  assert.equal(tileFor("u32", 4096, 16384), null);
-});
-
+// Before the suites on devices: starting the validator takes the longer the more memory this process has.
 describe("kernels that sort digit by digit", () => {
   const all = (["u32", "u64"] as const).flatMap((type) =>
     [1, 4].flatMap((rows) => [10000, 10001].map((extent) => ({ type, rows, extent }))),
@@ -168,4 +142,31 @@ describe("kernels that sort digit by digit", () => {
     const [count] = sortByDigits({ dtype: "u32", shape: [300] }, { ...cpuProfile, sort: byThreads }, settings).steps;
     assert.match(printKernel(count!.kernel), /count a0\[%\d+\] \+= 1 \(each lane\)/);
   });
+});
+
+const edges = [1, 2, 255, 256, 257, 1023, 1024, 1025, 4097];
+for (const device of testDevices()) {
+  suite("tiles of a thread", byThreads, device, [...edges, 50001]);
+  if (device === "cpu") continue;
+  suite("tiles of a workgroup", byWorkgroups, device, edges);
+  suite("a row per workgroup", rowByRow, device, [100, 256, 1000, 4096]);
+}
+
+test("a row is one tile of as many lanes as it needs, if the shared memory holds it", () => {
+  const tileFor = (type: "u32" | "u64", extent: number, sharedBytes = 49152) => {
+    const found = rowsAsTiles({ dtype: type, shape: [3, extent] }, { ...rowByRow, sharedBytes });
+    if (!found) return null;
+    const bytes = sortRowsKernel(found, keyWords(type)).arrays.reduce(
+      (sum, each) => sum + each.size * DTYPES[each.type].bytes,
+      0,
+    );
+    assert.ok(bytes <= sharedBytes, `${bytes} bytes of ${sharedBytes}`);
+    return [found.lanes, found.perLane];
+  };
+  assert.deepEqual(tileFor("u32", 200), [64, 4]);
+  assert.deepEqual(tileFor("u32", 1000), [256, 4]);
+  assert.deepEqual(tileFor("u32", 4096), [256, 16]);
+  assert.deepEqual(tileFor("u64", 2000), [256, 8]);
+  assert.equal(tileFor("u32", 4097), null);
+  assert.equal(tileFor("u32", 4096, 16384), null);
 });
