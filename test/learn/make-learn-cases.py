@@ -63,6 +63,8 @@ scalers = [
     scaler("other range", "minMaxScaler", {"range": [-2, 5]}, MinMaxScaler(feature_range=(-2, 5))),
     scaler("plain", "maxAbsScaler", {}, MaxAbsScaler()),
     scaler("plain", "robustScaler", {}, RobustScaler()),
+    scaler("as of a normal distribution", "robustScaler", {"quantileRange": [20, 70], "unitVariance": True},
+           RobustScaler(quantile_range=(20, 70), unit_variance=True)),
     scaler("other percentiles", "robustScaler", {"quantileRange": [10, 80], "withCentering": False},
            RobustScaler(quantile_range=(10, 80), with_centering=False)),
 ]

@@ -87,6 +87,26 @@ export function pairwiseDistances(
   return distancesBetween(operation, distanceRule(operation, options, a, b))(a, b);
 }
 
+/** The nearest of others for each sample. */
+export interface Nearest {
+  /** Its place, [samples], i32; the first of equals. */
+  readonly indices: Tensor;
+  /** How far it is, [samples]. */
+  readonly distances: Tensor;
+}
+
+/** The nearest of `others` for each sample. */
+export function pairwiseNearest(samples: Samples, others: Samples, options: PairwiseDistanceOptions = {}): Nearest {
+  const operation = "metrics.pairwiseNearest";
+  checkOptions(operation, options, { ...PLACE, ...DISTANCE });
+  const [a, b] = samplePair(operation, samples, others, options);
+  const found = distancesBetween(operation, distanceRule(operation, options, a, b))(a, b);
+  return {
+    indices: found.argmin({ axis: 1 }).cast("i32") as Tensor,
+    distances: found.min({ axis: 1 }) as Tensor,
+  };
+}
+
 /** Two matrices with the same columns. */
 export function samplePair(
   operation: string,

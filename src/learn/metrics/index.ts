@@ -73,8 +73,10 @@ export {
 export {
   type DistanceMetric,
   type DistanceOptions,
+  type Nearest,
   type PairwiseDistanceOptions,
   pairwiseDistances,
+  pairwiseNearest,
 } from "./distances.js";
 export type { FlagMetric } from "./flag-distances.js";
 export type { MetricOptions } from "./inputs.js";

@@ -10,7 +10,18 @@ import type { Samples } from "../core/samples.js";
 import type { Label, Labels, Numbers } from "../core/targets.js";
 import { accuracy, balancedAccuracy, topKAccuracy } from "./agreement.js";
 import { averagePrecision, rocAuc } from "./areas.js";
-import { cohenKappa, matthewsCorrelation } from "./confusion.js";
+import {
+  adjustedMutualInfo,
+  adjustedRand,
+  completeness,
+  fowlkesMallows,
+  homogeneity,
+  mutualInfo,
+  normalizedMutualInfo,
+  randScore,
+  vMeasure,
+} from "./cluster-agreement.js";
+import { classLikelihoodRatios, cohenKappa, matthewsCorrelation } from "./confusion.js";
 import { d2Tweedie, meanGammaDeviance, meanPoissonDeviance } from "./deviances.js";
 import { brierScore, logLoss } from "./probabilities.js";
 import {
@@ -64,6 +75,15 @@ const ofLabels =
     return metric(await model.predictLabels(samples), targets, { labels: model.classes });
   };
 
+/** Of the groups that a model puts samples into, whatever they are called. */
+const ofGroups =
+  (metric: (found: Labels, targets: Labels) => Tensor): Named =>
+  (name) =>
+  (model: Scored, samples: Samples, targets: Labels) => {
+    if (!model.predict) throw lacking(model, name, "predict");
+    return metric(model.predict(samples), targets);
+  };
+
 /** Of probabilities, or of decision values where a metric asks for an order only. Of two classes those of the second count. */
 const ofScores =
   (
@@ -109,6 +129,8 @@ const SCORERS: Readonly<Record<string, Named>> = {
   ...shares("recall", recall),
   ...shares("f1", f1),
   ...shares("jaccard", jaccard),
+  positiveLikelihoodRatio: ofLabels((...given) => classLikelihoodRatios(...given).positive),
+  negNegativeLikelihoodRatio: ofLabels((...given) => classLikelihoodRatios(...given).negative.neg() as Tensor),
   topKAccuracy: ofScores(topKAccuracy, { isOrder: true }),
   rocAuc: ofScores((scores, targets, classes) => rocAuc(scores, targets, classes), { isOrder: true }),
   rocAucOvr: ofScores(area("ovr", "macro")),
@@ -118,6 +140,15 @@ const SCORERS: Readonly<Record<string, Named>> = {
   averagePrecision: ofScores(averagePrecision, { isOrder: true }),
   negLogLoss: ofScores(logLoss, { sign: -1 }),
   negBrierScore: ofScores(brierScore, { sign: -1 }),
+  adjustedMutualInfo: ofGroups(adjustedMutualInfo),
+  adjustedRand: ofGroups(adjustedRand),
+  completeness: ofGroups(completeness),
+  fowlkesMallows: ofGroups(fowlkesMallows),
+  homogeneity: ofGroups(homogeneity),
+  mutualInfo: ofGroups(mutualInfo),
+  normalizedMutualInfo: ofGroups(normalizedMutualInfo),
+  randScore: ofGroups(randScore),
+  vMeasure: ofGroups(vMeasure),
   r2: ofNumbers(r2),
   explainedVariance: ofNumbers(explainedVariance),
   d2AbsoluteError: ofNumbers(d2AbsoluteError),

@@ -5,11 +5,12 @@
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { arange, type Tensor, tensor, where } from "../../tensor/index.js";
-import type { Data, Learning } from "../core/estimator.js";
+import type { Learning } from "../core/estimator.js";
 import { membersOf, normalizedLogs } from "../core/members.js";
 import { checkAmount, checkPriors } from "../core/settings.js";
-import { classifier, type ProbabilityMethods, probabilityMethods } from "../core/sorts.js";
-import { checkCounts, countsByClass, type DiscreteNaiveBayesOptions, smoothing } from "./discrete.js";
+import { classifier, probabilityMethods } from "../core/sorts.js";
+import { checkCounts, type DiscreteNaiveBayesOptions, priorsByCount, smoothing } from "./discrete.js";
+import { batchOf, type Classified, type NaiveBayesMethods } from "./partial-fit.js";
 
 /** Options of `categoricalNaiveBayes`. */
 export interface CategoricalNaiveBayesOptions extends DiscreteNaiveBayesOptions {
@@ -24,10 +25,13 @@ export interface CategoricalNaiveBayesOptions extends DiscreteNaiveBayesOptions 
 export interface CategoricalLearned {
   readonly categoryLogs: Tensor;
   readonly logPriors: Tensor;
+  /** The samples of each class with each category, or their weights, [features, categories, classes], and of each class, [classes]. */
+  readonly sums: Tensor;
+  readonly counts: Tensor;
+  /** The number of categories of each feature, [features], i32. */
+  readonly sizes: Tensor;
   readonly [name: string]: Tensor;
 }
-
-type Classified = Data & { readonly y: Tensor; readonly classes: number };
 
 /** 1 where a sample has the category, [samples, features, categories]. A category that is not known has none. */
 const chosen = (x: Tensor, categories: number): Tensor =>
@@ -36,25 +40,45 @@ const chosen = (x: Tensor, categories: number): Tensor =>
     .equal(arange(categories, { device: x.device, dtype: x.dtype }))
     .cast(x.dtype) as Tensor;
 
+/** The samples of each class, by category. */
+interface Tallies {
+  readonly sums: Tensor;
+  readonly counts: Tensor;
+}
+
+function tallied({ x, y, classes, weights }: Classified, most: number): Tallies {
+  const [samples, features] = x.shape as [number, number];
+  const members = membersOf(x, y, classes, weights);
+  const table = chosen(x, most).reshape(samples, features * most);
+  return {
+    sums: members.matmul(table).T.reshape(features, most, classes) as Tensor,
+    counts: members.sum({ axis: 1 }) as Tensor,
+  };
+}
+
+function learnedOf(tallies: Tallies, sizes: Tensor, options: CategoricalNaiveBayesOptions): CategoricalLearned {
+  const { sums, counts } = tallies;
+  const isCategory = arange(sums.shape[1] as number, { device: sums.device })
+    .expandDims(0)
+    .less(sizes.expandDims(1))
+    .expandDims(2);
+  const smoothed = where(isCategory, sums.add(smoothing(options.alpha)), 0);
+  const logs = smoothed.log().sub(smoothed.sum({ axis: 1, keepDims: true }).log());
+  return {
+    categoryLogs: where(isCategory, logs, 0).cast(sums.dtype) as Tensor,
+    logPriors: priorsByCount("categoricalNaiveBayes", counts, options),
+    ...tallies,
+    sizes,
+  };
+}
+
 function learned(
   data: Classified,
   options: CategoricalNaiveBayesOptions,
   sizes: readonly number[],
 ): CategoricalLearned {
-  const { x, y, classes, weights } = data;
-  const { device, dtype } = x;
-  const most = Math.max(...sizes);
-  const features = sizes.length;
-  const { logPriors } = countsByClass("categoricalNaiveBayes", data, options);
-  const table = chosen(x, most).reshape(x.shape[0] as number, features * most);
-  const counts = membersOf(x, y, classes, weights).matmul(table).T.reshape(features, most, classes);
-  const isCategory = arange(most, { device })
-    .expandDims(0)
-    .less(tensor(sizes as number[], { device, dtype: "i32" }).expandDims(1))
-    .expandDims(2);
-  const smoothed = where(isCategory, counts.add(smoothing(options.alpha)), 0);
-  const logs = smoothed.log().sub(smoothed.sum({ axis: 1, keepDims: true }).log());
-  return { categoryLogs: where(isCategory, logs, 0).cast(dtype) as Tensor, logPriors };
+  const counted = tensor(Int32Array.from(sizes), { device: data.x.device }) as Tensor;
+  return learnedOf(tallied(data, Math.max(...sizes)), counted, options);
 }
 
 async function reading(data: Classified, options: CategoricalNaiveBayesOptions): Promise<CategoricalLearned> {
@@ -75,11 +99,25 @@ const jointLogs = ({ categoryLogs, logPriors }: CategoricalLearned, x: Tensor): 
     .add(logPriors) as Tensor;
 };
 
+const methods: NaiveBayesMethods<CategoricalLearned, CategoricalNaiveBayesOptions> = {
+  ...probabilityMethods<CategoricalLearned, CategoricalNaiveBayesOptions>((model, x) =>
+    normalizedLogs(jointLogs(model, x)),
+  ),
+  // A category beyond those of the first fit has no place in the table: it counts for the class alone.
+  partialFit(model, samples, labels, given) {
+    const { options, features, classes } = model;
+    const { sums, counts, sizes } = model.learned;
+    const batch = tallied(batchOf(model, samples, labels, given), sums.shape[1] as number);
+    const all = { sums: sums.add(batch.sums), counts: counts.add(batch.counts) } as Tallies;
+    return categoricalNaiveBayes.model(learnedOf(all, sizes, options), options, { features, classes });
+  },
+};
+
 /** Classes whose features are categories, by their numbers 0, 1, 2 … */
 export const categoricalNaiveBayes = classifier<
   CategoricalLearned,
   CategoricalNaiveBayesOptions,
-  ProbabilityMethods<CategoricalLearned, CategoricalNaiveBayesOptions>
+  NaiveBayesMethods<CategoricalLearned, CategoricalNaiveBayesOptions>
 >({
   kind: "categoricalNaiveBayes",
   options: { alpha: "any", fitPrior: "flag", priors: "list", nCategories: "numbers" },
@@ -107,5 +145,5 @@ export const categoricalNaiveBayes = classifier<
     );
   },
   scores: jointLogs,
-  methods: probabilityMethods((model, x) => normalizedLogs(jointLogs(model, x))),
+  methods,
 });

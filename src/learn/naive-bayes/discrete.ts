@@ -1,14 +1,17 @@
 /**
  * Naive Bayes of counts, of yes and no, and of categories (Manning et al. 2008, chapter 13; Rennie et al. 2003 for complements). All learn
- * sums over the samples of a class, smoothed by `alpha`, so that fits trace.
+ * sums over the samples of a class, smoothed by `alpha`, so that fits trace, and go on batch by batch.
  */
+import type { OptionKinds } from "../../core/arguments.js";
 import { type Tensor, zeros } from "../../tensor/index.js";
-import type { Data } from "../core/estimator.js";
+import type { EstimatorMaker } from "../core/estimator.js";
 import { checkNone } from "../core/finite.js";
 import { membersOf, normalizedLogs } from "../core/members.js";
 import type { Features } from "../core/samples.js";
 import { checkAmount, checkPriors, logPriorsOf } from "../core/settings.js";
-import { classifier, type ProbabilityMethods, probabilityMethods } from "../core/sorts.js";
+import { type ClassificationMethods, classifier, probabilityMethods } from "../core/sorts.js";
+import type { Labels } from "../core/targets.js";
+import { batchOf, type Classified, type NaiveBayesMethods } from "./partial-fit.js";
 
 /** Options that the kinds of discrete features share. */
 export interface DiscreteNaiveBayesOptions {
@@ -24,6 +27,9 @@ export interface DiscreteNaiveBayesOptions {
 export interface DiscreteLearned {
   readonly featureLogs: Tensor;
   readonly logPriors: Tensor;
+  /** Sums of the features by class, [classes, features], and the samples of each class, or their weights, [classes]. */
+  readonly sums: Tensor;
+  readonly counts: Tensor;
   readonly [name: string]: Tensor;
 }
 
@@ -38,19 +44,71 @@ function checkShared(kind: string, { alpha = 1, priors }: DiscreteNaiveBayesOpti
 export const smoothing = (alpha: number | Tensor = 1): number | Tensor =>
   typeof alpha === "number" ? Math.max(alpha, 1e-10) : alpha;
 
-type Classified = Data & { readonly y: Tensor; readonly classes: number };
-
-/** Sums of features by class, [classes, features], sizes of classes, [classes], and the logarithms of their probabilities. */
-export function countsByClass(
+/** The logarithms of the classes' probabilities, [classes], by the samples of each. */
+export function priorsByCount(
   kind: string,
-  { x, y, classes, weights }: Classified,
+  counts: Tensor,
   { fitPrior = true, priors }: DiscreteNaiveBayesOptions,
-): { readonly sums: Tensor; readonly counts: Tensor; readonly logPriors: Tensor } {
-  const members = membersOf(x, y, classes, weights);
-  const counts = members.sum({ axis: 1 }) as Tensor;
-  const even = zeros([classes], { device: x.device, dtype: x.dtype }).sub(Math.log(classes)) as Tensor;
-  const logPriors = priors || fitPrior ? logPriorsOf(kind, priors, counts) : even;
-  return { sums: members.matmul(x) as Tensor, counts, logPriors };
+): Tensor {
+  if (priors || fitPrior) return logPriorsOf(kind, priors, counts);
+  const { device, dtype } = counts;
+  const classes = counts.shape[0] as number;
+  return zeros([classes], { device, dtype }).sub(Math.log(classes)) as Tensor;
+}
+
+/** Sums of features by class, and the samples of each class. */
+interface Tallies {
+  readonly sums: Tensor;
+  readonly counts: Tensor;
+}
+
+/** What tells the kinds of features with sums apart. */
+interface Discrete<O extends DiscreteNaiveBayesOptions> {
+  readonly kind: string;
+  readonly options: OptionKinds<O>;
+  check?(options: O): void;
+  checkSamples?(operation: string, x: Tensor, features: Features): Promise<void>;
+  /** Features as they are summed. */
+  summed?(x: Tensor, options: O): Tensor;
+  logs(tallies: Tallies, options: O): Tensor;
+  scores(learned: DiscreteLearned, x: Tensor, options: O): Tensor;
+}
+
+type Methods<O extends object> = NaiveBayesMethods<DiscreteLearned, O>;
+
+function discrete<O extends DiscreteNaiveBayesOptions>(
+  definition: Discrete<O>,
+): EstimatorMaker<Labels, DiscreteLearned, O, ClassificationMethods<DiscreteLearned, O> & Methods<O>> {
+  const { kind, scores, summed = (x) => x, logs } = definition;
+  const tally = ({ x, y, classes, weights }: Classified, options: O): Tallies => {
+    const members = membersOf(x, y, classes, weights);
+    return { sums: members.matmul(summed(x, options)) as Tensor, counts: members.sum({ axis: 1 }) as Tensor };
+  };
+  const learnedOf = (tallies: Tallies, options: O): DiscreteLearned => ({
+    featureLogs: logs(tallies, options),
+    logPriors: priorsByCount(kind, tallies.counts, options),
+    ...tallies,
+  });
+  const methods: Methods<O> = {
+    ...probabilityMethods<DiscreteLearned, O>((learned, x, options) => normalizedLogs(scores(learned, x, options))),
+    partialFit(model, samples, labels, given) {
+      const { learned, options, features, classes } = model;
+      const batch = tally(batchOf(model, samples, labels, given), options);
+      const all = { sums: learned.sums.add(batch.sums), counts: learned.counts.add(batch.counts) } as Tallies;
+      return made.model(learnedOf(all, options), options, { features, classes });
+    },
+  };
+  const made = classifier<DiscreteLearned, O, Methods<O>>({
+    ...definition,
+    check(options) {
+      checkShared(kind, options);
+      definition.check?.(options);
+    },
+    settings: ["alpha"],
+    learn: (data, options) => learnedOf(tally(data, options), options),
+    methods,
+  });
+  return made;
 }
 
 /** Counts are not negative. */
@@ -61,23 +119,15 @@ const linearScores = ({ featureLogs, logPriors }: DiscreteLearned, x: Tensor): T
   x.matmul(featureLogs.T).add(logPriors) as Tensor;
 
 /** Classes whose features are counts, as of words in a text. */
-export const multinomialNaiveBayes = classifier<
-  DiscreteLearned,
-  DiscreteNaiveBayesOptions,
-  ProbabilityMethods<DiscreteLearned, DiscreteNaiveBayesOptions>
->({
+export const multinomialNaiveBayes = discrete<DiscreteNaiveBayesOptions>({
   kind: "multinomialNaiveBayes",
   options: OPTIONS,
-  settings: ["alpha"],
-  check: (options) => checkShared("multinomialNaiveBayes", options),
   checkSamples: checkCounts,
-  learn(data, options) {
-    const { sums, logPriors } = countsByClass("multinomialNaiveBayes", data, options);
-    const smoothed = sums.add(smoothing(options.alpha));
-    return { featureLogs: smoothed.log().sub(smoothed.sum({ axis: 1, keepDims: true }).log()) as Tensor, logPriors };
+  logs({ sums }, { alpha }) {
+    const smoothed = sums.add(smoothing(alpha));
+    return smoothed.log().sub(smoothed.sum({ axis: 1, keepDims: true }).log()) as Tensor;
   },
   scores: linearScores,
-  methods: probabilityMethods((learned, x) => normalizedLogs(linearScores(learned, x))),
 });
 
 /** Options of `complementNaiveBayes`. */
@@ -93,25 +143,16 @@ const complementScores = ({ featureLogs, logPriors }: DiscreteLearned, x: Tensor
 };
 
 /** Classes of counts, each learned from the samples of all others: better where classes differ in size. */
-export const complementNaiveBayes = classifier<
-  DiscreteLearned,
-  ComplementNaiveBayesOptions,
-  ProbabilityMethods<DiscreteLearned, ComplementNaiveBayesOptions>
->({
+export const complementNaiveBayes = discrete<ComplementNaiveBayesOptions>({
   kind: "complementNaiveBayes",
   options: { ...OPTIONS, norm: "flag" },
-  settings: ["alpha"],
-  check: (options) => checkShared("complementNaiveBayes", options),
   checkSamples: checkCounts,
-  learn(data, options) {
-    const { sums, logPriors } = countsByClass("complementNaiveBayes", data, options);
-    const others = sums.sum({ axis: 0, keepDims: true }).sub(sums).add(smoothing(options.alpha));
+  logs({ sums }, { alpha, norm }) {
+    const others = sums.sum({ axis: 0, keepDims: true }).sub(sums).add(smoothing(alpha));
     const logs = others.div(others.sum({ axis: 1, keepDims: true })).log();
-    const featureLogs = options.norm ? logs.div(logs.sum({ axis: 1, keepDims: true })) : logs.neg();
-    return { featureLogs: featureLogs as Tensor, logPriors };
+    return (norm ? logs.div(logs.sum({ axis: 1, keepDims: true })) : logs.neg()) as Tensor;
   },
   scores: complementScores,
-  methods: probabilityMethods((learned, x) => normalizedLogs(complementScores(learned, x))),
 });
 
 /** Options of `bernoulliNaiveBayes`. */
@@ -133,26 +174,17 @@ function bernoulliScores({ featureLogs, logPriors }: DiscreteLearned, x: Tensor,
 }
 
 /** Classes whose features are yes or no. A no speaks, too. */
-export const bernoulliNaiveBayes = classifier<
-  DiscreteLearned,
-  BernoulliNaiveBayesOptions,
-  ProbabilityMethods<DiscreteLearned, BernoulliNaiveBayesOptions>
->({
+export const bernoulliNaiveBayes = discrete<BernoulliNaiveBayesOptions>({
   kind: "bernoulliNaiveBayes",
   options: { ...OPTIONS, binarize: "any" },
-  settings: ["alpha"],
-  check(options) {
-    checkShared("bernoulliNaiveBayes", options);
-    if (options.binarize !== null && options.binarize !== undefined)
-      checkAmount("bernoulliNaiveBayes", "binarize", options.binarize, -Number.MAX_VALUE);
+  check({ binarize = 0 }) {
+    if (binarize !== null) checkAmount("bernoulliNaiveBayes", "binarize", binarize, -Number.MAX_VALUE);
   },
-  learn(data, options) {
-    const yes = { ...data, x: answers(data.x, options) };
-    const { sums, counts, logPriors } = countsByClass("bernoulliNaiveBayes", yes, options);
+  summed: answers,
+  logs({ sums, counts }, options) {
     const alpha = smoothing(options.alpha);
     const all = counts.add(typeof alpha === "number" ? 2 * alpha : alpha.mul(2)).expandDims(1);
-    return { featureLogs: sums.add(alpha).log().sub(all.log()) as Tensor, logPriors };
+    return sums.add(alpha).log().sub(all.log()) as Tensor;
   },
   scores: bernoulliScores,
-  methods: probabilityMethods((learned, x, options) => normalizedLogs(bernoulliScores(learned, x, options))),
 });

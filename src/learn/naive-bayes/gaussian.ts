@@ -1,9 +1,10 @@
-/** Naive Bayes with normal features: closed forms of class means and variances, so that fits trace. */
+/** Naive Bayes with normal features: closed forms of class means and variances, so that fits trace, and go on batch by batch. */
 import { ArgumentError } from "../../core/errors.js";
-import type { Tensor } from "../../tensor/index.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { membersOf, normalizedLogs } from "../core/members.js";
 import { checkPriors, logPriorsOf } from "../core/settings.js";
 import { classifier, probabilityMethods } from "../core/sorts.js";
+import { batchOf, type Classified, type NaiveBayesMethods } from "./partial-fit.js";
 
 /** Options of `gaussianNaiveBayes`. */
 export interface GaussianNaiveBayesOptions {
@@ -18,6 +19,10 @@ export interface GaussianLearned {
   readonly means: Tensor;
   readonly variances: Tensor;
   readonly logPriors: Tensor;
+  /** The samples of each class, or their weights, [classes]. */
+  readonly counts: Tensor;
+  /** What was added to all variances. */
+  readonly smoothing: Tensor;
   readonly [name: string]: Tensor;
 }
 
@@ -32,9 +37,67 @@ function jointLogs({ means, variances, logPriors }: GaussianLearned, x: Tensor):
   return distance.add(spread).mul(-0.5).add(logPriors) as Tensor;
 }
 
-const methods = probabilityMethods<GaussianLearned, GaussianNaiveBayesOptions>((learned, x) =>
-  normalizedLogs(jointLogs(learned, x)),
-);
+/** Sizes, means and variances of classes; zeros of a class without a sample. */
+interface Spread {
+  readonly counts: Tensor;
+  readonly means: Tensor;
+  readonly variances: Tensor;
+}
+
+function spreadOf({ x, y, classes, weights }: Classified): Spread {
+  const members = membersOf(x, y, classes, weights);
+  const counts = members.sum({ axis: 1 }) as Tensor;
+  const share = members.div(where(counts.equal(0), 1, counts).expandDims(1));
+  const means = share.matmul(x) as Tensor;
+  const deviations = x.sub(means.take(y.maximum(0), { axis: 0 })).square();
+  return { counts, means, variances: share.matmul(deviations) as Tensor };
+}
+
+/** Two spreads as one (Chan, Golub & LeVeque 1983). */
+function together(a: Spread, b: Spread): Spread {
+  const counts = a.counts.add(b.counts) as Tensor;
+  const all = where(counts.equal(0), 1, counts).expandDims(1) as Tensor;
+  const [own, other] = [a, b].map((each) => each.counts.expandDims(1).div(all)) as [Tensor, Tensor];
+  const between = a.means.sub(b.means).square().mul(own).mul(other);
+  return {
+    counts,
+    means: a.means.mul(own).add(b.means.mul(other)) as Tensor,
+    variances: a.variances.mul(own).add(b.variances.mul(other)).add(between) as Tensor,
+  };
+}
+
+/** The largest variance of a feature among all samples. */
+function largestOf({ counts, means, variances }: Spread): Tensor {
+  const share = counts.div(counts.sum()).expandDims(1);
+  const mean = share.mul(means).sum({ axis: 0 });
+  return share
+    .mul(variances.add(means.sub(mean).square()))
+    .sum({ axis: 0 })
+    .max() as Tensor;
+}
+
+function learnedOf(
+  { counts, means, variances }: Spread,
+  largest: Tensor,
+  { priors, varSmoothing = 1e-9 }: GaussianNaiveBayesOptions,
+): GaussianLearned {
+  const smoothing = largest.mul(varSmoothing) as Tensor;
+  const logPriors = logPriorsOf("gaussianNaiveBayes", priors, counts);
+  return { means, variances: variances.add(smoothing) as Tensor, logPriors, counts, smoothing };
+}
+
+const methods: NaiveBayesMethods<GaussianLearned, GaussianNaiveBayesOptions> = {
+  ...probabilityMethods<GaussianLearned, GaussianNaiveBayesOptions>((learned, x) =>
+    normalizedLogs(jointLogs(learned, x)),
+  ),
+  partialFit(model, samples, labels, given) {
+    const { learned, options, features, classes } = model;
+    const { counts, means, variances, smoothing } = learned;
+    const known = { counts, means, variances: variances.sub(smoothing) as Tensor };
+    const spread = together(known, spreadOf(batchOf(model, samples, labels, given)));
+    return gaussianNaiveBayes.model(learnedOf(spread, largestOf(spread), options), options, { features, classes });
+  },
+};
 
 /** Classes whose features are normal and independent of one another within a class. */
 export const gaussianNaiveBayes = classifier<GaussianLearned, GaussianNaiveBayesOptions, typeof methods>({
@@ -46,16 +109,7 @@ export const gaussianNaiveBayes = classifier<GaussianLearned, GaussianNaiveBayes
     }
     checkPriors("gaussianNaiveBayes", priors);
   },
-  learn({ x, y, classes, weights }, { priors, varSmoothing = 1e-9 }) {
-    const members = membersOf(x, y, classes, weights);
-    const counts = members.sum({ axis: 1 }) as Tensor;
-    const logPriors = logPriorsOf("gaussianNaiveBayes", priors, counts);
-    const share = members.div(counts.expandDims(1));
-    const means = share.matmul(x) as Tensor;
-    const deviations = x.sub(means.take(y, { axis: 0 })).square();
-    const smallest = x.variance({ axis: 0 }).max().mul(varSmoothing);
-    return { means, variances: share.matmul(deviations).add(smallest) as Tensor, logPriors };
-  },
+  learn: (data, options) => learnedOf(spreadOf(data), data.x.variance({ axis: 0 }).max() as Tensor, options),
   scores: jointLogs,
   methods,
 });

@@ -1,5 +1,6 @@
 /** Scalers: columns shifted and divided, each by its own numbers, which are learned from samples. */
 import { ArgumentError } from "../../core/errors.js";
+import { normalQuantile } from "../../core/normal-quantile.js";
 import { shown } from "../../core/shown.js";
 import { ones, type Tensor, where, zeros } from "../../tensor/index.js";
 import { inputNames } from "../core/feature-names.js";
@@ -61,12 +62,14 @@ export const standardScaler = transformer<ScalerLearned, StandardScalerOptions, 
 export interface MinMaxScalerOptions {
   /** The least and the largest value of a column afterwards: [0, 1] unless told. */
   readonly range?: readonly [number, number];
+  /** False unless told. True: values beyond those of the fit stay within the range. */
+  readonly clip?: boolean;
 }
 
 /** Columns between two bounds. */
 export const minMaxScaler = transformer<ScalerLearned, MinMaxScalerOptions, typeof methods>({
   kind: "minMaxScaler",
-  options: { range: "list" },
+  options: { range: "list", clip: "flag" },
   check({ range = [0, 1] }) {
     if (range.length === 2 && range[0] < range[1]) return;
     throw new ArgumentError(`minMaxScaler: range is ${shown(range)}; it is two numbers, the smaller first.`);
@@ -76,7 +79,10 @@ export const minMaxScaler = transformer<ScalerLearned, MinMaxScalerOptions, type
     const scale = divisor(most.sub(least) as Tensor).div(high - low) as Tensor;
     return { shift: least.sub(scale.mul(low)) as Tensor, scale };
   },
-  transform: scaled,
+  transform(learned, x, { range: [low, high] = [0, 1], clip }) {
+    const found = scaled(learned, x);
+    return clip ? (found.clip(low, high) as Tensor) : found;
+  },
   featureNames: (_, features) => inputNames(features),
   methods,
 });
@@ -97,23 +103,31 @@ export interface RobustScalerOptions {
   readonly withScaling?: boolean;
   /** Percentiles between which the spread is taken: [25, 75] unless told. */
   readonly quantileRange?: readonly [number, number];
+  /** False unless told. True: the spread is divided by that of a standard normal distribution, so that normal columns have variance 1. */
+  readonly unitVariance?: boolean;
 }
 
 /** Columns with median 0, divided by their spread between two percentiles: outliers count little. */
 export const robustScaler = transformer<ScalerLearned, RobustScalerOptions, typeof methods>({
   kind: "robustScaler",
-  options: { withCentering: "flag", withScaling: "flag", quantileRange: "list" },
-  check({ quantileRange: [low, high] = [25, 75] }) {
+  options: { withCentering: "flag", withScaling: "flag", quantileRange: "list", unitVariance: "flag" },
+  check({ quantileRange: [low, high] = [25, 75], unitVariance }) {
+    if (unitVariance && !(low > 0 && high < 100)) {
+      throw new ArgumentError(
+        `robustScaler: quantileRange is ${shown([low, high])}; with unitVariance it is above 0 and below 100, where a normal distribution is finite.`,
+      );
+    }
     if (low >= 0 && low < high && high <= 100) return;
     throw new ArgumentError(
       `robustScaler: quantileRange is ${shown([low, high])}; it is two percentiles, the smaller first.`,
     );
   },
-  learn({ x }, { withCentering = true, withScaling = true, quantileRange: [low, high] = [25, 75] }) {
+  learn({ x }, { withCentering = true, withScaling = true, quantileRange: [low, high] = [25, 75], unitVariance }) {
     const at = (share: number): Tensor => x.quantile(share, { axis: 0 }) as Tensor;
+    const ofNormal = unitVariance ? normalQuantile(high / 100) - normalQuantile(low / 100) : 1;
     return {
       shift: withCentering ? at(0.5) : none(x),
-      scale: withScaling ? divisor(at(high / 100).sub(at(low / 100)) as Tensor) : unit(x),
+      scale: withScaling ? (divisor(at(high / 100).sub(at(low / 100)) as Tensor).div(ofNormal) as Tensor) : unit(x),
     };
   },
   transform: scaled,

@@ -69,6 +69,7 @@ export const metricsCalls: Calls = {
   "metrics.pairConfusionMatrix": () => metrics.pairConfusionMatrix(said, is, on),
   "metrics.pairwiseDistances": () => metrics.pairwiseDistances(samples, null, { ...on, metric: "canberra" }),
   "metrics.pairwiseKernels": () => metrics.pairwiseKernels(samples, null, { ...on, metric: "rbf" }),
+  "metrics.pairwiseNearest": () => metrics.pairwiseNearest(samples, samples, on).distances,
   "metrics.precision": () => metrics.precision(yes, no, on),
   "metrics.precisionRecallCurve": () => metrics.precisionRecallCurve(scores, no, on).precision,
   "metrics.precisionRecallFScore": () => metrics.precisionRecallFScore(said, is, on).support ?? "none",

@@ -277,6 +277,11 @@ F[1], G[1] = 1, 1
 for metric in ("euclidean", "sqeuclidean", "manhattan", "cityblock", "l1", "l2", "chebyshev", "cosine", "canberra", "braycurtis"):
     case("pairwiseDistances", (A, B), distance.cdist(A, B, {"l1": "cityblock", "l2": "euclidean", "manhattan": "cityblock"}.get(metric, metric)) if metric != "cosine" else m.pairwise_distances(A, B, metric=metric), metric=metric)
 case("pairwiseDistances", (A,), distance.cdist(A, A))
+for metric in ["euclidean", "chebyshev"]:
+    places, least = m.pairwise_distances_argmin_min(A, B, metric=metric)
+    own = distance.cdist(A, B, metric).min(axis=1)  # scikit-learn has rounding in place of 0
+    assert np.allclose(own, least, atol=1e-7)
+    case("pairwiseNearest", (A, B), {"indices": places, "distances": own}, metric=metric)
 case("pairwiseDistances", (A, B), m.pairwise_distances(A, B, metric="minkowski", p=3), metric="minkowski", p=3)
 case("pairwiseDistances", (A[[0, 2, 3]], B), m.pairwise_distances(A[[0, 2, 3]], B, metric="correlation"), metric="correlation")
 case("pairwiseDistances", (A, B), distance.cdist(A, B, "seuclidean"), metric="seuclidean")

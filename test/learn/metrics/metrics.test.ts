@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grad, jit, type Tensor, tensor, vmap } from "../../../src/index.js";
-import { metrics } from "../../../src/learn/index.js";
+import { gaussianNaiveBayes, kMeans, metrics } from "../../../src/learn/index.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 import { computed, type MetricCase, near, readCases, titleOf } from "./cases.js";
 
@@ -91,6 +91,33 @@ test("silhouettes of many samples go in bands", () => {
     const [inside, outside] = [sum / (half - 1), sum / half + 1e6];
     assert.ok(Math.abs(widths[i]! - (outside - inside) / outside) < 1e-12);
   }
+});
+
+test("scores by name look at the groups of a model, and at its likelihood ratios", async () => {
+  const x = [[0, 0], [0, 1], [9, 9], [9, 8], [0, 2], [8, 9]]; // biome-ignore format: a matrix
+  const targets = ["a", "a", "b", "b", "a", "a"];
+  const groups = await kMeans({ nClusters: 2, seed: 1 }).fit(x);
+  const found = numbersOf(groups.predict(x));
+  for (const name of [
+    "adjustedMutualInfo",
+    "adjustedRand",
+    "completeness",
+    "fowlkesMallows",
+    "homogeneity",
+    "mutualInfo",
+    "normalizedMutualInfo",
+    "randScore",
+    "vMeasure",
+  ] as const) {
+    const value = (await metrics.scorer(name)(groups, x, targets)) as Tensor;
+    assert.deepEqual(numbersOf(value), numbersOf(metrics[name](found, targets)), name);
+  }
+  const model = await gaussianNaiveBayes().fit(x, ["a", "b", "b", "b", "a", "a"]);
+  const labels = await model.predictLabels(x);
+  const { positive, negative } = metrics.classLikelihoodRatios(labels, targets);
+  const ratio = (name: string) => metrics.scorer(name)(model, x, targets) as Promise<Tensor>;
+  assert.deepEqual(numbersOf(await ratio("positiveLikelihoodRatio")), numbersOf(positive));
+  assert.deepEqual(numbersOf(await ratio("negNegativeLikelihoodRatio")), numbersOf(negative.neg() as Tensor));
 });
 
 test("missing features are left out of distances", () => {

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { type Tensor, tensor, vmap } from "../../../src/index.js";
+import { jit, type Tensor, tensor, vmap } from "../../../src/index.js";
 import {
   bernoulliNaiveBayes,
   categoricalNaiveBayes,
   complementNaiveBayes,
+  gaussianNaiveBayes,
   multinomialNaiveBayes,
 } from "../../../src/learn/index.js";
 import { closeTo, of } from "../../support/learn-cases.js";
@@ -24,7 +25,12 @@ interface Case {
   readonly predicted: number[];
 }
 
-const CASES: readonly Case[] = JSON.parse(
+/** A fit batch by batch, of which the first has not all classes. */
+interface BatchCase extends Omit<Case, "name" | "predicted"> {
+  readonly batches: readonly (readonly [number, number])[];
+}
+
+const { whole: CASES, batches: BATCHES }: { whole: readonly Case[]; batches: readonly BatchCase[] } = JSON.parse(
   readFileSync(resolve("test/learn/naive-bayes/naive-bayes-cases.json"), "utf8"),
 );
 const MAKERS = { multinomialNaiveBayes, complementNaiveBayes, bernoulliNaiveBayes, categoricalNaiveBayes };
@@ -41,6 +47,59 @@ describeOnTensorDevices("naive Bayes of discrete features", (device) => {
       });
     }
   }
+
+  for (const { kind, options, x, y, weights, batches, logs } of BATCHES) {
+    const dtype = devicesWithDoubles().includes(device) ? "f64" : "f32";
+    test(`${kind} batch by batch: scikit-learn's probabilities, and those of a fit to all samples`, async () => {
+      const samples = of(x, dtype);
+      const estimator = { ...MAKERS, gaussianNaiveBayes }[kind as "multinomialNaiveBayes"](options);
+      const part = (from: number, to: number) =>
+        [of(x.slice(from, to), dtype), y.slice(from, to), weights ? { weights: weights.slice(from, to) } : {}] as const;
+      const [[first, end], ...rest] = batches as [[number, number], ...[number, number][]];
+      const [own, labels, given] = part(first, end);
+      let model = await estimator.fit(own, labels, { ...given, classes: [0, 1, 2, 3] });
+      for (const [from, to] of rest) model = model.partialFit(...part(from, to));
+      const within = dtype === "f64" ? 1e-10 : 1e-4;
+      await closeTo(model.predictLogProbability(samples), logs, within, "logarithms");
+      const whole = await estimator.fit(samples, y, { ...(weights ? { weights } : {}), classes: [0, 1, 2, 3] });
+      await closeTo(
+        model.predictLogProbability(samples),
+        await whole.predictLogProbability(samples).array(),
+        within,
+        "a fit",
+      );
+    });
+  }
+
+  test("a class without samples is never likely, and has what it needs when they come", async () => {
+    const classes = [0, 1, 2];
+    for (const make of [gaussianNaiveBayes, multinomialNaiveBayes, bernoulliNaiveBayes]) {
+      const model = await make().fit([[1, 2], [3, 1], [2, 2], [4, 0]], [0, 2, 0, 2], { classes }); // biome-ignore format: a matrix
+      const [row] = (await model.predictProbability([[2, 1.5]]).array()) as [number[]];
+      assert.ok(row[1] === 0 && Math.abs(row[0]! + row[2]! - 1) < 1e-6, `${model.kind}: ${row}`);
+      const more = model.partialFit([[20, 30], [21, 29]], [1, 1]); // biome-ignore format: a matrix
+      assert.ok(
+        (await more
+          .predictProbability([[20.5, 30]])
+          .at(0, 1)
+          .item()) > 0,
+        model.kind,
+      );
+      assert.ok(Number(await more.learned.counts.at(1).item()) === 2);
+    }
+  });
+
+  test("batches go through jit, labels are those of the first fit, and others are refused", async () => {
+    const [x, y] = [tensor([[1, 2], [3, 1], [0, 4]]), ["b", "a", "b"]] as const; // biome-ignore format: a matrix
+    const model = await multinomialNaiveBayes().fit(x, y);
+    assert.throws(() => model.partialFit(x, ["a", "b", "c"]), /label 2 is "c", not one of the classes .*; name those/);
+    assert.throws(() => model.partialFit(x, ["a"]), /there are 3 samples and 1 labels/);
+    const places = tensor([1, 0, 1], { dtype: "i32" }) as Tensor;
+    const inside = jit((a: typeof model, b: Tensor, c: Tensor) => a.partialFit(b, c))(model, x, places);
+    const plain = model.partialFit(x, [...y]);
+    await closeTo(inside.predictProbability(x), await plain.predictProbability(x).array(), 1e-6, "probabilities");
+    assert.equal(Number(await plain.learned.counts.sum().item()), 6);
+  });
 
   test("smoothing can be mapped over: each fit is that of its alpha", async () => {
     const { x, y } = CASES[0] as Case;

@@ -2,9 +2,10 @@
 import json, sys
 import numpy as np
 from sklearn.datasets import load_digits
-from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
 digits = load_digits()
+rng = np.random.default_rng(2)
 columns = [10, 18, 20, 27, 29, 36, 42, 44, 53, 60]
 x, y = digits.data[:50, columns], digits.target[:50] % 4
 weights = (np.arange(50) % 3 + 1) / 2
@@ -20,7 +21,24 @@ def case(kind, name, options, model, x=x, y=y, weights=None):
     }
 
 
-json.dump([
+
+
+def partial(kind, options, model, x=x, weighted=True):
+    """A fit, batch by batch; the first has not all classes."""
+    batches = [slice(0, 3), slice(3, 20), slice(20, 50)]
+    for each in batches:
+        model.partial_fit(x[each], y[each], classes=[0, 1, 2, 3], sample_weight=weights[each] if weighted else None)
+    return {"kind": kind, "options": options, "x": x.tolist(), "y": y.tolist(), "weights": weights.tolist() if weighted else None,
+            "batches": [[each.start, each.stop] for each in batches], "logs": model.predict_log_proba(x).tolist()}
+
+
+json.dump({"batches": [
+    partial("multinomialNaiveBayes", {"alpha": 0.5}, MultinomialNB(alpha=0.5)),
+    partial("complementNaiveBayes", {}, ComplementNB()),
+    partial("bernoulliNaiveBayes", {"binarize": 7.5}, BernoulliNB(binarize=7.5)),
+    partial("categoricalNaiveBayes", {"nCategories": [3, 2, 5, 1]}, CategoricalNB(min_categories=[3, 2, 5, 1]), x=codes),
+    partial("gaussianNaiveBayes", {"varSmoothing": 0}, GaussianNB(var_smoothing=0), x=x + np.arange(10) * 0.1 + rng.normal(size=x.shape)),
+], "whole": [
     case("multinomialNaiveBayes", "plain", {}, MultinomialNB()),
     case("multinomialNaiveBayes", "little smoothing, weighted", {"alpha": 0.1}, MultinomialNB(alpha=0.1), weights=weights),
     case("multinomialNaiveBayes", "even priors", {"fitPrior": False}, MultinomialNB(fit_prior=False)),
@@ -35,4 +53,4 @@ json.dump([
     case("categoricalNaiveBayes", "plain", {}, CategoricalNB(), x=codes),
     case("categoricalNaiveBayes", "more categories than seen, weighted", {"alpha": 0.3, "nCategories": [4, 2, 6, 3]},
          CategoricalNB(alpha=0.3, min_categories=[4, 2, 6, 3]), x=codes, weights=weights),
-], open(sys.argv[1], "w"))
+]}, open(sys.argv[1], "w"))

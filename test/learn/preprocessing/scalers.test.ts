@@ -32,7 +32,16 @@ test("a constant column of f32 stays: rounding leaves no spread to divide by", a
   await closeTo(model.learned.scale, [1, 1], 0, "scale");
 });
 
+test("clipped columns stay within the range", async () => {
+  const x = [[0], [10]];
+  const model = await minMaxScaler({ range: [-1, 1], clip: true }).fit(x);
+  await closeTo(model.transform([[-5], [2.5], [30]]), [-1, -0.5, 1], 1e-6, "clipped");
+  const plain = await minMaxScaler({ range: [-1, 1] }).fit(x);
+  await closeTo(plain.transform([[-5], [30]]), [-2, 5], 1e-6, "not clipped");
+});
+
 test("ranges and percentiles the wrong way round are refused", () => {
   assert.throws(() => minMaxScaler({ range: [1, 0] }), /minMaxScaler: range is \[1, 0\]/);
   assert.throws(() => robustScaler({ quantileRange: [50, 101] }), /robustScaler: quantileRange/);
+  assert.throws(() => robustScaler({ quantileRange: [0, 90], unitVariance: true }), /with unitVariance it is above 0/);
 });
