@@ -12,6 +12,7 @@ interface Case {
 export interface DiscriminantCase extends Case {
   readonly y: number[];
   readonly logs: number[][];
+  readonly decisions: number[] | number[][];
   readonly transformed?: number[][];
   readonly ratio?: number[];
 }

@@ -15,7 +15,7 @@ import { membersOf, normalizedLogs } from "../core/members.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { checkAmount, checkPriors, logPriorsOf } from "../core/settings.js";
-import { classifier, probabilityMethods, samplesFor } from "../core/sorts.js";
+import { classifier, decisionMethods, probabilityMethods, samplesFor } from "../core/sorts.js";
 import { ledoitWolfShrinkage, shrunk } from "../covariance/covariance.js";
 
 /** Options of `linearDiscriminantAnalysis`. */
@@ -52,6 +52,7 @@ const methods = {
   ...probabilityMethods<LinearDiscriminantLearned, LinearDiscriminantOptions>((learned, x) =>
     normalizedLogs(scores(learned, x)),
   ),
+  ...decisionMethods<LinearDiscriminantLearned, LinearDiscriminantOptions>(scores),
   /** Samples along the directions that part the classes best, [samples, components]. */
   transform(model: Fitted<LinearDiscriminantLearned, LinearDiscriminantOptions>, samples: Samples): Tensor {
     const { scalings, center } = model.learned;

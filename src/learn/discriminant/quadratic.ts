@@ -6,7 +6,7 @@ import { eigh } from "../../linalg/eigh.js";
 import { finfo, maximum, type Tensor } from "../../tensor/index.js";
 import { membersOf, normalizedLogs } from "../core/members.js";
 import { checkAmount, checkPriors, logPriorsOf } from "../core/settings.js";
-import { classifier, type ProbabilityMethods, probabilityMethods } from "../core/sorts.js";
+import { classifier, decisionMethods, probabilityMethods } from "../core/sorts.js";
 import { checkClasses } from "./linear.js";
 
 /** Options of `quadraticDiscriminantAnalysis`. */
@@ -35,11 +35,18 @@ function scores({ means, logPriors, rotations, variances }: QuadraticDiscriminan
     .add(logPriors.expandDims(1)).T as Tensor;
 }
 
+const methods = {
+  ...probabilityMethods<QuadraticDiscriminantLearned, QuadraticDiscriminantOptions>((learned, x) =>
+    normalizedLogs(scores(learned, x)),
+  ),
+  ...decisionMethods<QuadraticDiscriminantLearned, QuadraticDiscriminantOptions>(scores),
+};
+
 /** Normal classes, each of its own covariance: curved borders. A class whose samples lie in a plane keeps the least variance that can be told. */
 export const quadraticDiscriminantAnalysis = classifier<
   QuadraticDiscriminantLearned,
   QuadraticDiscriminantOptions,
-  ProbabilityMethods<QuadraticDiscriminantLearned, QuadraticDiscriminantOptions>
+  typeof methods
 >({
   kind: "quadraticDiscriminantAnalysis",
   options: { priors: "list", regParam: "any" },
@@ -70,5 +77,5 @@ export const quadraticDiscriminantAnalysis = classifier<
     };
   },
   scores,
-  methods: probabilityMethods((learned, x) => normalizedLogs(scores(learned, x))),
+  methods,
 });

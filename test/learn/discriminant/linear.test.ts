@@ -9,17 +9,19 @@ import { describeOnTensorDevices } from "../../support/tensors.js";
 
 describeOnTensorDevices("discriminants", (device) => {
   for (const [place, each] of discriminantCases().discriminants.entries()) {
-    const { kind, name, options, x, y, logs, transformed, ratio } = each;
+    const { kind, name, options, x, y, logs, decisions, transformed, ratio } = each;
     for (const dtype of dtypesOf(device, place === 0)) {
       const within = dtype === "f64" ? 1e-8 : 2e-3;
       test(`${kind}, ${name}, ${dtype}: scikit-learn's probabilities`, async () => {
         const samples = of(x, dtype);
         if (kind === "quadraticDiscriminantAnalysis") {
           const model = await quadraticDiscriminantAnalysis(options).fit(samples, y);
+          await closeTo(model.decisionFunction(samples), decisions, within, "decisions");
           return closeTo(model.predictLogProbability(samples), logs, within, "logarithms");
         }
         const model = await linearDiscriminantAnalysis(options).fit(samples, y);
         await closeTo(model.predictLogProbability(samples), logs, within, "logarithms");
+        await closeTo(model.decisionFunction(samples), decisions, within, "decisions");
         await closeTo(model.learned.explainedVarianceRatio, ratio, within, "shares of variance");
         // Directions have no sign.
         const wanted = transformed as number[][];

@@ -15,14 +15,14 @@ flat = np.concatenate([x, x[:, :1], np.full((len(x), 1), 2.0)], axis=1)
 def linear(name, options, x=x, y=y, **more):
     model = LinearDiscriminantAnalysis(**more).fit(x, y)
     return {"kind": "linearDiscriminantAnalysis", "name": name, "options": options, "x": x.tolist(), "y": y.tolist(),
-            "logs": model.predict_log_proba(x).tolist(), "transformed": model.transform(x).tolist(),
+            "logs": model.predict_log_proba(x).tolist(), "decisions": model.decision_function(x).tolist(), "transformed": model.transform(x).tolist(),
             "ratio": model.explained_variance_ratio_.tolist()}
 
 
 def quadratic(name, options, x=x, y=y, **more):
     model = QuadraticDiscriminantAnalysis(**more).fit(x, y)
     return {"kind": "quadraticDiscriminantAnalysis", "name": name, "options": options, "x": x.tolist(), "y": y.tolist(),
-            "logs": model.predict_log_proba(x).tolist()}
+            "logs": model.predict_log_proba(x).tolist(), "decisions": model.decision_function(x).tolist()}
 
 
 def covariance(kind, name, options, model, x=x):
@@ -44,6 +44,7 @@ json.dump({
         linear("shrunk", {"shrinkage": 0.3}, solver="eigen", shrinkage=0.3),
         linear("shrunk by rule", {"shrinkage": "auto"}, x=w, y=v, solver="eigen", shrinkage="auto"),
         quadratic("plain", {}),
+        quadratic("two classes", {}, x=x[25:], y=y[25:]),
         quadratic("regular, priors", {"regParam": 0.2, "priors": [0.2, 0.3, 0.5]}, reg_param=0.2, priors=[0.2, 0.3, 0.5]),
     ],
     "covariances": [
