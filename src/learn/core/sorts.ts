@@ -213,16 +213,9 @@ export function probabilityMethods<L, O extends object>(
   };
 }
 
-/** Methods of classifications that know scores of classes whose differences are log-odds. */
-export interface DecisionMethods<L, O> extends Methods {
+/** The methods of a kind whose `scores`, [samples, classes], differ by log-odds. */
+export const decisionMethods = <L, O extends object>(scores: (learned: L, x: Tensor) => Tensor) => ({
   /** The log-odds of the second of two classes, [samples]; of more classes the scores of each, [samples, classes]. */
-  decisionFunction(model: Fitted<L, O>, samples: Samples): Tensor;
-}
-
-/** The methods of a kind whose `scores` are [samples, classes]. */
-export const decisionMethods = <L, O extends object>(
-  scores: (learned: L, x: Tensor) => Tensor,
-): DecisionMethods<L, O> => ({
   decisionFunction(model: Fitted<L, O>, samples: Samples): Tensor {
     const found = scores(model.learned, samplesFor(model as Fitted<unknown, object>, "decisionFunction", samples));
     return found.shape[1] === 2 ? (found.at(":", 1).sub(found.at(":", 0)) as Tensor) : found;
