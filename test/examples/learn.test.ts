@@ -35,11 +35,11 @@ test("digits: 1500 known ones are enough for 85 of 100", { skip: withoutDigits()
   assert.ok(testAccuracy > 0.85, `${testAccuracy}`);
 });
 
-test("clusters: groups without labels are mostly those of the labels, and unseen digits find theirs", {
+test("clusters: groups found without labels are nearer to them than those of k-means, and unseen digits find theirs", {
   skip: withoutDigits(),
 }, () => {
   const page = join(folder(), "clusters.html");
-  const flags = ["--limit", "700", "--tests", "150", "--least", "20", "--neighbors", "10", "--page", page];
+  const flags = ["--limit", "1000", "--tests", "150", "--least", "30", "--page", page];
   const found = resultOf<{
     groups: number;
     trust: number;
@@ -47,10 +47,10 @@ test("clusters: groups without labels are mostly those of the labels, and unseen
     testAccuracy: number;
   }>("clusters", flags);
   assert.ok(found.groups >= 5 && found.groups <= 16, `${found.groups} groups`);
-  assert.ok(found.scores.hdbscan > 0.4 && found.scores.hdbscan > found.scores.kMeans, JSON.stringify(found.scores));
-  assert.ok(found.trust > 0.9 && found.testAccuracy > 0.8, `${found.trust}, ${found.testAccuracy}`);
+  assert.ok(found.scores.hdbscan > 0.35 && found.scores.hdbscan > found.scores.kMeans, JSON.stringify(found.scores));
+  assert.ok(found.trust > 0.9 && found.testAccuracy > 0.75, `${found.trust}, ${found.testAccuracy}`);
   const html = readFileSync(page, "utf8");
-  assert.match(html, /<h1>700 digits<\/h1>/);
+  assert.match(html, /<h1>1000 digits<\/h1>/);
   assert.equal(html.match(/<svg/g)?.length, 2);
 });
 

@@ -19,7 +19,7 @@ export interface EdgeRows {
 }
 
 /** Items of a list by the samples at which they end. */
-export interface EndRows {
+interface EndRows {
   /** The sample to which the items of a row belong, i32 [rows]. */
   readonly owners: Tensor;
   /** Places of items in the list, i32 [rows, WIDTH]. */

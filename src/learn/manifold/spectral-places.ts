@@ -14,7 +14,7 @@ import { type Parts, partsOf } from "./graph-parts.js";
 
 /** Steps of Lanczos' method at most: more than differences between eigenvalues of such graphs ask for. */
 const STEPS = 128;
-/** Stands for the eigenvalue of a step that a small part has not; those of the graph are from -1 to 1. */
+/** Stands for the eigenvalue of a step that a small part has not: below those of the graph, which are from -1 to 1. */
 const NO_EIGENVALUE = -2;
 
 /** Σ or largest over each part of numbers of its samples along the last axis, at each of its samples. */
@@ -88,13 +88,10 @@ function eigenvectorsOf(edges: EdgeRows, parts: Parts, components: number, seed:
     .mul(along.T.expandDims(1))
     .add(below)
     .add(below.permute([0, 2, 1])) as Tensor;
-  const { eigenvalues, eigenvectors } = eigh(small);
+  const { eigenvectors } = eigh(small);
   const wanted = Math.min(components, steps);
-  const isOne = eigenvalues
-    .flip(1)
-    .at(":", `:${wanted}`)
-    .greater(NO_EIGENVALUE / 2 - 0.5);
-  const chosen = where(isOne.expandDims(1), eigenvectors.flip(2).at(":", ":", `:${wanted}`), 0) as Tensor;
+  // Vectors of steps that a part has not are 0, and add nothing.
+  const chosen = eigenvectors.flip(2).at(":", ":", `:${wanted}`) as Tensor;
   const found = known
     .at("1:")
     .T.expandDims(2)

@@ -13,7 +13,7 @@ import { type Data, estimator, type FitProgress } from "../core/estimator.js";
 import { checkAmount, checkPositive } from "../core/settings.js";
 import { noTargets } from "../core/sorts.js";
 import { columnsOf, squaresOf } from "./columns.js";
-import { type EndRows, endRows, sumOfEdges } from "./edge-rows.js";
+import { endRows, sumOfEdges } from "./edge-rows.js";
 import { checkComponents, checkInit, drawnPlaces, givenPlaces, type Places, principalPlaces } from "./first-places.js";
 import { atRest, type Descent, type Step, stepped } from "./gained-descent.js";
 import { type Triplets, tripletsOf } from "./triplets.js";
@@ -65,35 +65,66 @@ interface Slope {
   readonly gradient: Tensor;
 }
 
-/** Triplets, ready for rounds. @internal for tests: the loss of given triplets */
-export async function graphOfTriplets(
-  triplets: Triplets,
-): Promise<{ readonly triplets: Triplets; readonly ends: EndRows }> {
-  const { nearer, farther } = triplets;
-  const ends = await endRows(concat([nearer.flatten(), farther.flatten()]) as Tensor, nearer.shape[0] as number);
-  return { triplets: map((each: Tensor) => each.realize() as Tensor, triplets) as Triplets, ends };
+/** Triplets, and rows of those in which each sample is one of the other two. */
+interface TripletGraph {
+  readonly triplets: Triplets;
+  /** The samples to which rows belong, i32 [rows]. */
+  readonly owners: Tensor;
+  /** The samples whose triplets they are, i32 [rows, width]. */
+  readonly anchors: Tensor;
+  /** The third ones. */
+  readonly thirds: Tensor;
+  /** Weights, below 0 where the owner is to lie nearer; 0 fills a row up. */
+  readonly signed: Tensor;
+  /** The rows of each sample. */
+  readonly rowsOf: Tensor;
 }
 
+/** Triplets, ready for rounds. @internal for tests: the loss of given triplets */
+export async function graphOfTriplets(triplets: Triplets): Promise<TripletGraph> {
+  const { nearer, farther, weights } = triplets;
+  const [count, each] = nearer.shape as [number, number];
+  const both = (a: Tensor, b: Tensor): Tensor => concat([a.flatten(), b.flatten()]) as Tensor;
+  const { owners, items, isItem, rowsOf } = await endRows(both(nearer, farther), count);
+  return {
+    triplets: map((tensor: Tensor) => tensor.realize() as Tensor, triplets) as Triplets,
+    owners,
+    anchors: items
+      .remainder(count * each)
+      .floorDivide(each)
+      .cast("i32")
+      .realize() as Tensor,
+    thirds: both(farther, nearer).take(items).cast("i32").realize() as Tensor,
+    signed: where(isItem, both(weights.neg() as Tensor, weights).take(items), 0).realize() as Tensor,
+    rowsOf,
+  };
+}
+
+/** Twice the weight of triplets times (1 + b) / (2 + a + b)², for squared distances a and b: the slope of d / (d + e) but for a difference. */
+const steepness = (weights: Tensor, a: Tensor, b: Tensor): Tensor =>
+  weights.mul(2).mul(b.add(1)).div(a.add(b).add(2).square()) as Tensor;
+
 /** The loss of triplets at places, [components, samples], and its slope. @internal for tests: beside NumPy's */
-export function lossAt(places: Tensor, triplets: Triplets, ends: EndRows): Slope {
+export function lossAt(places: Tensor, { triplets, owners, anchors, thirds, signed, rowsOf }: TripletGraph): Slope {
   const { nearer, farther, weights } = triplets;
   const columns = columnsOf(places);
-  const to = (others: Tensor): Tensor[] =>
-    columns.map((column) => column.expandDims(1).sub(column.take(others)) as Tensor);
-  const [inward, outward] = [to(nearer), to(farther)];
-  const [d, e] = [squaresOf(inward).add(1), squaresOf(outward).add(1)] as [Tensor, Tensor];
-  const total = d.add(e);
-  const scale = weights.mul(2).div(total.square());
-  const [pull, push] = [e.mul(scale), d.mul(scale)];
+  const between = (from: (column: Tensor) => Tensor, others: Tensor): Tensor[] =>
+    columns.map((column) => from(column).sub(column.take(others)) as Tensor);
+  const own = (column: Tensor): Tensor => column.expandDims(1) as Tensor;
+  const [inward, outward] = [between(own, nearer), between(own, farther)];
+  const [d, e] = [squaresOf(inward), squaresOf(outward)];
+  const [pull, push] = [steepness(weights, d, e), steepness(weights, e, d)];
+  // What a sample feels as one of the other two is computed again there: cheaper than to keep it and fetch it.
+  const anchored = (column: Tensor): Tensor => column.take(anchors) as Tensor;
+  const fromOwner = between(anchored, owners.expandDims(1) as Tensor);
+  const felt = steepness(signed, squaresOf(fromOwner), squaresOf(between(anchored, thirds)));
   const rows = columns.map((_, c) => {
-    const [toward, away] = [(inward[c] as Tensor).mul(pull), (outward[c] as Tensor).mul(push)];
-    const others = concat([toward.neg().flatten(), away.flatten()]).take(ends.items);
-    return toward
-      .sub(away)
-      .sum({ axis: 1 })
-      .add(sumOfEdges(ends, where(ends.isItem, others, 0) as Tensor)) as Tensor;
+    const [toward, away, back] = [inward[c], outward[c], fromOwner[c]] as [Tensor, Tensor, Tensor];
+    const ofOwn = toward.mul(pull).sub(away.mul(push)).sum({ axis: 1 });
+    return ofOwn.add(sumOfEdges({ rowsOf }, back.mul(felt) as Tensor)) as Tensor;
   });
-  return { loss: weights.mul(d).div(total).mean() as Tensor, gradient: stack(rows) as Tensor };
+  const loss = weights.mul(d.add(1)).div(d.add(e).add(2)).mean() as Tensor;
+  return { loss, gradient: stack(rows) as Tensor };
 }
 
 /** First places, [samples, components]. */
@@ -119,17 +150,17 @@ async function* learn({ x, signal }: Data, options: TriMapOptions): AsyncGenerat
     );
   }
   const wanted = { nInliers, nOutliers, nRandom, weightTemp, metric, p };
-  const { triplets, ends } = await graphOfTriplets(tripletsOf(operation, x, wanted, key(seed, { device: x.device })));
+  const graph = await graphOfTriplets(tripletsOf(operation, x, wanted, key(seed, { device: x.device })));
   let state = atRest(firstPlaces(operation, x, options).T.realize() as Tensor);
   // The paper's rate is that of half of the gradient.
   const rate = learningRate / 2;
-  let loss = lossAt(state.places, triplets, ends).loss;
+  let loss = lossAt(state.places, graph).loss;
   for (let step = 0; step < maxIter; ) {
     signal?.throwIfAborted();
     const end = Math.min(maxIter, step + PIECE);
-    state = descended(state, triplets, ends, end - step, { momentum: step < EARLY ? 0.5 : 0.8, rate });
+    state = descended(state, graph, end - step, { momentum: step < EARLY ? 0.5 : 0.8, rate });
     step = end;
-    loss = lossAt(state.places, triplets, ends).loss.realize() as Tensor;
+    loss = lossAt(state.places, graph).loss.realize() as Tensor;
     // Progress is told when it is made.
     await loss.item();
     yield { step, steps: maxIter };
@@ -138,13 +169,13 @@ async function* learn({ x, signal }: Data, options: TriMapOptions): AsyncGenerat
 }
 
 /** Rounds of descent. The slope is that of the place to which the momentum leads. */
-function descended(start: Descent, triplets: Triplets, ends: EndRows, rounds: number, step: Step): Descent {
+function descended(start: Descent, graph: TripletGraph, rounds: number, step: Step): Descent {
   const end = forLoop(
     0,
     rounds,
     (_, state: Descent) => {
       const ahead = state.places.add(state.moves.mul(step.momentum)) as Tensor;
-      return stepped(state, lossAt(ahead, triplets, ends).gradient, step);
+      return stepped(state, lossAt(ahead, graph).gradient, step);
     },
     start,
   );

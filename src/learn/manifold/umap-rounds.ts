@@ -5,10 +5,10 @@
  * [components, samples].
  */
 import { foldIn, type Key, randint, split, uniform } from "../../random/index.js";
-import { stack, type Tensor, where } from "../../tensor/index.js";
+import { arange, stack, type Tensor, where } from "../../tensor/index.js";
 import { forLoop } from "../../transforms/control.js";
 import { columnsOf, squaresOf } from "./columns.js";
-import { type EdgeRows, sumOfEdges } from "./edge-rows.js";
+import type { EdgeRows } from "./edge-rows.js";
 import type { Curve } from "./umap-curve.js";
 
 /** How rounds go. */
@@ -56,7 +56,7 @@ interface Deck {
   readonly rowsOf: Tensor;
   /** Sums of weights up to each edge, over all rows of its sample, [rows, width]. */
   readonly reached: Tensor;
-  /** The last of them in each row of a sample, [samples, most rows]. */
+  /** The last of them in each row of a sample, [samples, most rows]; infinite where a sample has no more rows. */
   readonly ends: Tensor;
   /** Σ of the weights of each sample, [samples]. */
   readonly degrees: Tensor;
@@ -64,57 +64,76 @@ interface Deck {
 }
 
 /** Edges to draw from. */
-export function deckOf(edges: EdgeRows): Deck {
-  const { rowsOf, weights, others, owners } = edges;
+export function deckOf({ rowsOf, weights, others, owners }: EdgeRows): Deck {
   const rows = owners.shape[0] as number;
-  const sums = weights.sum({ axis: 1 }) as Tensor;
+  const most = rowsOf.shape[1] as number;
   // Rows that fill up have the number after the last.
-  const ofSample = where(rowsOf.less(rows), sums.take(rowsOf.minimum(rows - 1)), 0) as Tensor;
-  const ends = ofSample.cumsum({ axis: 1 }) as Tensor;
-  const firstRows = rowsOf.at(":", 0).take(owners);
-  const numbers = owners.mul(0).add(1).cumsum().sub(1).cast("i32");
-  const before = ends
-    .sub(ofSample)
-    .reshape([-1])
-    .take(
-      owners
-        .mul(rowsOf.shape[1] as number)
-        .add(numbers)
-        .sub(firstRows),
-    );
+  const isRow = rowsOf.less(rows);
+  const ofSample = (values: Tensor): Tensor => values.take(rowsOf.minimum(rows - 1)) as Tensor;
+  const sums = where(isRow, ofSample(weights.sum({ axis: 1 }) as Tensor), 0) as Tensor;
+  const before = sums.cumsum({ axis: 1 }).sub(sums).flatten();
+  const nth = arange(rows, { device: owners.device, dtype: "i32" }).sub(rowsOf.at(":", 0).take(owners));
+  const reached = weights.cumsum({ axis: 1 }).add(before.take(owners.mul(most).add(nth)).expandDims(1)) as Tensor;
+  const last = ofSample(reached.at(":", -1) as Tensor);
   return {
     others,
     rowsOf,
-    reached: weights.cumsum({ axis: 1 }).add(before.expandDims(1)).realize() as Tensor,
-    ends: ends.realize() as Tensor,
-    degrees: sumOfEdges(edges, weights).realize() as Tensor,
+    reached: reached.realize() as Tensor,
+    ends: where(isRow, last, Number.POSITIVE_INFINITY).realize() as Tensor,
+    degrees: where(isRow, last, 0).max({ axis: 1 }).realize() as Tensor,
   };
 }
 
+/** The first place of each row, sums of weights that climb, that reaches a share of the last: draws by weight. [rows, 1]. */
+const drawnPlace = (sums: Tensor, share: Tensor): Tensor =>
+  sums.less(share).cast("i32").sum({ axis: 1, keepDims: true }) as Tensor;
+
 /** The other end of an edge of each sample. */
-function drawnEnds({ others, rowsOf, reached, ends }: Deck, from: Key): Tensor {
-  const [samples, most] = rowsOf.shape as [number, number];
-  const [rows, width] = reached.shape as [number, number];
-  const place = uniform(from, [samples], { dtype: "f32" })
-    .cast(ends.dtype)
-    .mul(ends.at(":", most - 1))
-    .expandDims(1);
-  const nth = ends
-    .less(place)
-    .cast("i32")
-    .sum({ axis: 1, keepDims: true })
-    .minimum(most - 1);
-  const row = rowsOf
-    .takeAlongAxis(nth, { axis: 1 })
-    .squeeze(1)
-    .minimum(rows - 1) as Tensor;
-  const inside = reached
-    .take(row, { axis: 0 })
-    .less(place)
-    .cast("i32")
-    .sum({ axis: 1 })
-    .minimum(width - 1);
-  return others.flatten().take(row.mul(width).add(inside)) as Tensor;
+function drawnEnds({ others, rowsOf, reached, ends, degrees }: Deck, from: Key): Tensor {
+  const share = uniform(from, degrees.shape, { dtype: "f32" }).cast(degrees.dtype).mul(degrees).expandDims(1) as Tensor;
+  const row = rowsOf.takeAlongAxis(drawnPlace(ends, share), { axis: 1 }).squeeze(1) as Tensor;
+  const inside = drawnPlace(reached.take(row, { axis: 0 }) as Tensor, share).squeeze(1);
+  return others.flatten().take(row.mul(reached.shape[1] as number).add(inside)) as Tensor;
+}
+
+/** Whom a round moves by whom. */
+interface Meeting {
+  /** The columns of those who pull and push. */
+  readonly columns: readonly Tensor[];
+  /** Who pulls each, [moved]. */
+  readonly near: Tensor;
+  /** Who push each, [moved, negatives], or all of them, [negatives]. */
+  readonly far: Tensor;
+  /** How often a pull counts. */
+  readonly pulling: number;
+  /** Σ of the weights of the edges of each, [moved]. */
+  readonly degrees: Tensor;
+}
+
+/** Places, [components, moved], after a round. */
+function met(
+  places: Tensor,
+  round: Tensor,
+  { columns, near, far, pulling, degrees }: Meeting,
+  curve: Curve,
+  pace: Pace,
+): Tensor {
+  const { rounds, perEpoch, rate, repulsion } = pace;
+  const own = columnsOf(places);
+  const others = (who: Tensor): Tensor[] => columns.map((column) => column.take(who) as Tensor);
+  const toward = others(near).map((column, c) => (own[c] as Tensor).sub(column) as Tensor);
+  const away = others(far).map((column, c) => (own[c] as Tensor).expandDims(1).sub(column) as Tensor);
+  const pushed = pushes(away, curve, repulsion).map((push) => push.sum({ axis: 1 }) as Tensor);
+  const left = round.cast(places.dtype).div(-rounds).add(1);
+  const length = left.mul(rate / perEpoch).mul(degrees);
+  const steps = pulls(toward, curve).map(
+    (pull, c) =>
+      pull
+        .mul(pulling)
+        .add(pushed[c] as Tensor)
+        .mul(length) as Tensor,
+  );
+  return places.add(stack(steps)) as Tensor;
 }
 
 /** Places after some rounds of all, from `first` on. */
@@ -128,7 +147,7 @@ export function afterRounds(
   pace: Pace,
 ): Tensor {
   const samples = places.shape[1] as number;
-  const amounts = deck.degrees.div(pace.perEpoch) as Tensor;
+  const { degrees } = deck;
   return forLoop(
     0,
     count,
@@ -137,25 +156,7 @@ export function afterRounds(
       const [edgeKey, farKey] = split(foldIn(from, round)) as [Key, Key];
       const near = drawnEnds(deck, edgeKey);
       const far = randint(farKey, [samples, pace.negatives], 0, samples) as Tensor;
-      const rate = round.cast(now.dtype).div(pace.rounds).neg().add(1).mul(pace.rate).mul(amounts);
-      const columns = columnsOf(now);
-      const pulled = pulls(
-        columns.map((column) => column.sub(column.take(near)) as Tensor),
-        curve,
-      );
-      const pushed = pushes(
-        columns.map((column) => column.expandDims(1).sub(column.take(far)) as Tensor),
-        curve,
-        pace.repulsion,
-      );
-      const steps = pulled.map(
-        (pull, c) =>
-          pull
-            .mul(2)
-            .add((pushed[c] as Tensor).sum({ axis: 1 }))
-            .mul(rate) as Tensor,
-      );
-      return now.add(stack(steps)) as Tensor;
+      return met(now, round, { columns: columnsOf(now), near, far, pulling: 2, degrees }, curve, pace);
     },
     places,
   );
@@ -180,41 +181,17 @@ export function guestsAfterRounds(
 ): Tensor {
   const samples = hosts.shape[1] as number;
   const reached = memberships.cumsum({ axis: 1 }) as Tensor;
-  const k = indices.shape[1] as number;
-  const degrees = reached.at(":", k - 1) as Tensor;
-  const fixed = columnsOf(hosts);
+  const degrees = reached.at(":", -1) as Tensor;
+  const columns = columnsOf(hosts);
   return forLoop(
     0,
     pace.rounds,
     (round, now: Tensor) => {
       const [edgeKey, farKey] = split(foldIn(from, round)) as [Key, Key];
-      const place = degrees.mul(uniform(edgeKey, [], { dtype: "f32" }).cast(degrees.dtype)).expandDims(1);
-      const nth = reached
-        .less(place)
-        .cast("i32")
-        .sum({ axis: 1, keepDims: true })
-        .minimum(k - 1);
-      const near = indices.takeAlongAxis(nth, { axis: 1 }).squeeze(1) as Tensor;
+      const share = uniform(edgeKey, [], { dtype: "f32" }).cast(degrees.dtype).mul(degrees).expandDims(1) as Tensor;
+      const near = indices.takeAlongAxis(drawnPlace(reached, share), { axis: 1 }).squeeze(1) as Tensor;
       const far = randint(farKey, [pace.negatives], 0, samples) as Tensor;
-      const rate = round
-        .cast(now.dtype)
-        .div(pace.rounds)
-        .neg()
-        .add(1)
-        .mul(pace.rate / pace.perEpoch)
-        .mul(degrees);
-      const columns = columnsOf(now);
-      const pulled = pulls(
-        columns.map((column, c) => column.sub((fixed[c] as Tensor).take(near)) as Tensor),
-        curve,
-      );
-      const pushed = pushes(
-        columns.map((column, c) => column.expandDims(1).sub((fixed[c] as Tensor).take(far)) as Tensor),
-        curve,
-        pace.repulsion,
-      );
-      const steps = pulled.map((pull, c) => pull.add((pushed[c] as Tensor).sum({ axis: 1 })).mul(rate) as Tensor);
-      return now.add(stack(steps)) as Tensor;
+      return met(now, round, { columns, near, far, pulling: 1, degrees }, curve, pace);
     },
     places,
   );

@@ -32,8 +32,8 @@ describeOnTensorDevices("TriMap", (device) => {
     test(`${dtype}: the loss of given triplets and its gradient are NumPy's`, async () => {
       const i32 = (values: Matrix): Tensor => tensor(values, { dtype: "i32", device }) as Tensor;
       const given = { nearer: i32(nearer), farther: i32(farther), weights: of(weights, dtype) };
-      const { triplets, ends } = await graphOfTriplets(given);
-      const found = lossAt(of(places, dtype).T as Tensor, triplets, ends);
+      const graph = await graphOfTriplets(given);
+      const found = lossAt(of(places, dtype).T as Tensor, graph);
       const within = dtype === "f64" ? 1e-12 : 1e-5;
       await closeTo(found.loss, loss, within, "the loss");
       await closeTo(found.gradient.T as Tensor, gradient, within, "the gradient");
