@@ -11,7 +11,7 @@ import { g } from "../graph/vocabulary.js";
 import { backendOf, derive, makeNode } from "./build.js";
 import { Tensor } from "./tensor.js";
 
-/** The results of one factorisation: who reads one of them after another gets them from one computation. */
+/** The results of one factorisation or loop: who reads one of them after another gets them from one computation. */
 export function computedTogether<T extends object>(results: T): T {
   const nodes = Object.values(results).flatMap((each) => (each instanceof Tensor ? [each.node] : []));
   if (!nodes.some(({ isAbstract, trace }) => isAbstract || isUnderWay(trace))) computeTogether(nodes);

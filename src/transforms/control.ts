@@ -5,6 +5,7 @@
 
 import { checkFunction, checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
+import { bytesOf } from "../core/bytes.js";
 import { isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
@@ -15,7 +16,7 @@ import type { Node } from "../graph/node.js";
 import { choiceNode } from "../graph/primitives/control/choice.js";
 import { scanNode } from "../graph/primitives/control/scan.js";
 import { whileNode } from "../graph/primitives/control/while.js";
-import { arange, concat, Tensor } from "../tensor/index.js";
+import { arange, computedTogether, concat, Tensor } from "../tensor/index.js";
 import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { type FlatTree, flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
 
@@ -78,11 +79,16 @@ function scanAs<C, X, Y>(
     isReverse: options.reverse === true,
   });
   const tensors = parts.map(asTensor);
+  const areSmall = sumOf(parts.slice(carries.length).map(bytesOf)) <= MAX_STACKED;
+  computedTogether(areSmall ? tensors : tensors.slice(0, carries.length));
   return [
     unflatten(first.structure, tensors.slice(0, carries.length)) as C,
     unflatten(stacked.structure, tensors.slice(carries.length, carries.length + stacked.leaves.length)) as Y,
   ];
 }
+
+/** Stacked results of more bytes are not computed with the last carry: a tensor of theirs may be there only because nobody collected it. */
+const MAX_STACKED = 2 ** 26;
 
 function scanLength(sequences: readonly Tensor[], wanted: number | undefined): number {
   for (const x of sequences) {
@@ -142,7 +148,7 @@ export function whileLoop<C>(
     constants: captured.length,
     maxRounds,
   });
-  return unflatten(first.structure, parts.map(asTensor)) as C;
+  return unflatten(first.structure, computedTogether(parts.map(asTensor))) as C;
 }
 
 /** Runs `body(i, carry)` for i from `start` up to `end`, which are numbers. It can be differentiated like `scan`. */
@@ -246,7 +252,7 @@ function choose<A extends readonly unknown[], R>(
     isOwn,
   );
   const parts = choiceNode(index.node, [...captured, ...given.leaves.map(nodeOf)], bodies);
-  return unflatten(first.structure, parts.map(asTensor)) as R;
+  return unflatten(first.structure, computedTogether(parts.map(asTensor))) as R;
 }
 
 /** Options of `associativeScan`. */
@@ -297,6 +303,7 @@ export function associativeScan<T>(combine: (a: T, b: T) => T, elements: T, opti
 const whatOf = (value: unknown): string =>
   value instanceof Tensor ? `one of shape ${formatShape(value.shape)}` : `the ${typeof value} ${String(value)}`;
 
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 const nodeOf = ({ node }: Tensor): Node => node;
 const asTensor = (node: Node): Tensor => new Tensor(node);
 const described = ({ shape, dtype, device }: Node) => ({ shape, dtype, device });
