@@ -13,8 +13,10 @@ import { groupsFor, spinKernel } from "../../../support/spin.js";
 
 const MiB = 1024 * 1024;
 const SIZES = [0, 1, 3, 4, 5, 255, 256, 257, 4095, 4096, 4097, MiB + 3];
-/** Several pieces of staging memory; the last one does not fill its piece. */
-const LARGE = [PIECE - 1, PIECE, PIECE + 1, 40 * MiB];
+/**
+ * Several pieces of staging memory; the last one does not fill its piece. Under validation the commands matter, not the sizes.
+ */
+const LARGE = validation ? [PIECE + 1] : [PIECE - 1, PIECE, PIECE + 1, 40 * MiB];
 /** More than may be staged at once, so that reading takes the way over a copy on the device. */
 const HUGE = 4 * PIECE + 5;
 
@@ -42,7 +44,7 @@ function assertBytes(actual: Uint8Array, expected: Uint8Array, label: string): v
   assert.fail(`${label}: byte ${at} of ${actual.byteLength} is ${a[at]}, not ${b[at]}`);
 }
 
-const isZero = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
+const isZero = (bytes: Uint8Array) => Buffer.compare(bytes, new Uint8Array(bytes.byteLength)) === 0;
 
 test("anything that is bytes is taken as bytes, and nothing else", () => {
   const floats = new Float32Array([1, 2, 3]);
