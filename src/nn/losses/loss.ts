@@ -72,7 +72,10 @@ export function reduceLosses(operation: string, losses: Tensor, options: LossOpt
   }
   if (factors === undefined && shares === undefined) return weighted.mean();
   const parts = shares === undefined ? factors : factors === undefined ? shares : shares.mul(factors);
-  return weighted.sum().div((parts as Tensor).broadcastTo(losses.shape).sum());
+  // Where nothing counts the mean is NaN, but has no slope: a training goes on without such a batch.
+  const total = (parts as Tensor).broadcastTo(losses.shape).sum();
+  const isEmpty = total.equal(0);
+  return where(isEmpty, Number.NaN, weighted.sum().div(where(isEmpty, 1, total)));
 }
 
 /** Values times their weights. A weight of 0 leaves a value out, also one that is NaN or infinite: padding may hold anything. */
