@@ -10,7 +10,7 @@ import { type Layer, layer } from "../core/layer.js";
 import { type Channels, channelAxes, checkChannels, checkPerAxis, type PerAxis, perAxis } from "./spatial.js";
 
 /** The kernel of `resize`. Bicubic is that of Keys (1981) with a = -½. */
-export type ResizeMethod = "nearest" | "bilinear" | "bicubic" | "lanczos3";
+export type ResizeMethod = "nearest" | "bilinear" | "bicubic" | "lanczos3" | "lanczos5";
 
 /** Options of `resize`. */
 export interface ResizeOptions {
@@ -28,11 +28,15 @@ const KERNELS: Readonly<Record<Exclude<ResizeMethod, "nearest">, (x: number) => 
     if (x >= 2) return 0;
     return x >= 1 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : (1.5 * x - 2.5) * x * x + 1;
   },
-  lanczos3: (x) => {
-    if (x >= 3) return 0;
-    return x < 1e-8 ? 1 : (3 * Math.sin(Math.PI * x) * Math.sin((Math.PI * x) / 3)) / (Math.PI * x) ** 2;
-  },
+  lanczos3: (x) => lanczos(x, 3),
+  lanczos5: (x) => lanczos(x, 5),
 };
+
+/** The sinc function under a window of its own shape, which ends at the radius. */
+function lanczos(x: number, radius: number): number {
+  if (x >= radius) return 0;
+  return x < 1e-8 ? 1 : (radius * Math.sin(Math.PI * x) * Math.sin((Math.PI * x) / radius)) / (Math.PI * x) ** 2;
+}
 
 /** The spatial axes in another size: `resize([224, 224])`, `resize(64, { method: "bicubic" })`. */
 export function resize(size: PerAxis, options: ResizeOptions = {}): Layer {

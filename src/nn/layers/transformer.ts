@@ -4,7 +4,8 @@
  */
 import { checkChoice, checkOptions, checkWhole, type OptionKinds } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import { type AnyLayer, type Definition, Layer } from "../core/layer.js";
@@ -198,6 +199,7 @@ const blockDefinition = (
   parts,
   run(scope, input) {
     const { x, mask, bias, memory, memoryMask } = inputOf(kind, input);
+    checkFeatures(scope, features, x);
     const { preNorm = true, dropout = 0 } = options;
     const hasMemory = parts.crossAttention !== undefined;
     checkMemory(kind, memory, hasMemory);
@@ -266,6 +268,12 @@ function inputOf(kind: string, input: TransformerInput): Exclude<TransformerInpu
   throw new ArgumentError(
     `${kind}: the input's ${name} is ${isTensor(value) ? "a tensor" : shown(value)}; it takes ${example}.`,
   );
+}
+
+/** A sum of x and a part's result would broadcast one feature, and name neither the block nor what it takes. */
+function checkFeatures({ label }: Scope, features: number, x: Tensor): void {
+  if (x.rank > 0 && x.shape[x.rank - 1] === features) return;
+  throw new ShapeError(`${label} takes [batch, tokens, ${features}], but the input is ${formatShape(x.shape)}.`);
 }
 
 function checkMemory(kind: string, memory: Tensor | undefined, hasMemory: boolean): void {

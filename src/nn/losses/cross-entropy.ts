@@ -76,14 +76,14 @@ export function focal(predictions: Tensor, targets: Tensor, options: FocalOption
   checkWithin("focal", "gamma", gamma, gamma >= 0, "a number from 0 on");
   const [p, t] = fittingPair("focal", predictions, targets);
   const [positive, negative] = binaryTerms(p, fromLogits);
-  const [isRight, isWrong] = fromLogits ? [p.sigmoid(), p.neg().sigmoid()] : [p, p.neg().add(1)];
-  const raised = (x: Tensor) => (gamma === 2 ? x.square() : gamma === 1 ? x : x.pow(gamma));
-  const losses = t.mul(raised(isWrong).mul(positive).mul(alpha)).add(
+  // (1 - p)^γ by way of log(1 - p), whose slope is finite where p rounds to 1; that of the power is not for γ below 1.
+  const raised = (term: Tensor) => term.mul(-gamma).exp();
+  const losses = t.mul(raised(negative).mul(positive).mul(alpha)).add(
     t
       .neg()
       .add(1)
       .mul(
-        raised(isRight)
+        raised(positive)
           .mul(negative)
           .mul(1 - alpha),
       ),

@@ -7,7 +7,7 @@ import { checkChoice, checkOptions, type OptionKinds } from "../../core/argument
 import { isNarrowFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
-import { asFloat, checkTensor, type Tensor } from "../../tensor/index.js";
+import { asFloat, checkTensor, type Tensor, where } from "../../tensor/index.js";
 
 /** Options of every loss. */
 export interface LossOptions {
@@ -64,7 +64,7 @@ export function checkSameShape(operation: string, predictions: Tensor, other: Te
 export function reduceLosses(operation: string, losses: Tensor, options: LossOptions, shares?: Tensor): Tensor {
   const { reduction = "mean", weights } = options;
   const factors = weights === undefined ? undefined : alignedWeights(operation, losses, weights);
-  const weighted = factors === undefined ? losses : losses.mul(factors);
+  const weighted = factors === undefined ? losses : weighed(losses, factors);
   if (reduction === "none") return weighted;
   if (reduction === "sum") return weighted.sum();
   if (losses.size === 0) {
@@ -72,7 +72,15 @@ export function reduceLosses(operation: string, losses: Tensor, options: LossOpt
   }
   if (factors === undefined && shares === undefined) return weighted.mean();
   const parts = shares === undefined ? factors : factors === undefined ? shares : shares.mul(factors);
-  return weighted.sum().div((parts as Tensor).broadcastTo(losses.shape).sum());
+  // Where nothing counts the mean is NaN, but has no slope: a training goes on without such a batch.
+  const total = (parts as Tensor).broadcastTo(losses.shape).sum();
+  const isEmpty = total.equal(0);
+  return where(isEmpty, Number.NaN, weighted.sum().div(where(isEmpty, 1, total)));
+}
+
+/** Values times their weights. A weight of 0 leaves a value out, also one that is NaN or infinite: padding may hold anything. */
+export function weighed(values: Tensor, factors: Tensor): Tensor {
+  return where(factors.equal(0), 0, values.mul(factors)).cast(values.dtype);
 }
 
 /** Weights in the dtype of the losses, with axes of extent 1 behind. */

@@ -36,5 +36,6 @@ export function auc(scores: Tensor, targets: Tensor, options: WeightOptions = {}
   const shares = below.cast(dtype).add(upTo.cast(dtype)).div(negatives.mul(2));
   const positives = amounts(isPositive).cast(dtype);
   const area = where(isPositive, shares.mul(positives), 0).sum().div(positives.sum());
-  return where(scores.isNaN().any().logicalOr(negatives.equal(0)), Number.NaN, area);
+  const isUnordered = factors ? scores.isNaN().logicalAnd(factors.notEqual(0)) : scores.isNaN();
+  return where(isUnordered.any().logicalOr(negatives.equal(0)), Number.NaN, area);
 }

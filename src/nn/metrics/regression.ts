@@ -2,7 +2,7 @@
 import { checkOptions } from "../../core/arguments.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import { type CategoricalCrossEntropyOptions, categoricalCrossEntropy } from "../losses/cross-entropy.js";
-import { fittingPair } from "../losses/loss.js";
+import { fittingPair, weighed } from "../losses/loss.js";
 import { meanSquaredError } from "../losses/regression.js";
 import { checkNotEmpty } from "./labels.js";
 import { factorsFor, type WeightOptions, weightedMean } from "./weights.js";
@@ -23,7 +23,7 @@ export function r2(predictions: Tensor, targets: Tensor, options: WeightOptions 
   checkNotEmpty("r2", p);
   const { weights } = options;
   const factors = weights && factorsFor("r2", t, weights);
-  const sum = (x: Tensor): Tensor => (factors ? x.mul(factors) : x).sum();
+  const sum = (x: Tensor): Tensor => (factors ? weighed(x, factors) : x).sum();
   const unexplained = sum(p.sub(t).square());
   const spread = sum(t.sub(weightedMean("r2", t, weights)).square());
   return where(spread.equal(0), Number.NaN, unexplained.div(spread).neg().add(1));

@@ -1,6 +1,6 @@
 /** Weights of examples in metrics: each counts by its weight, and one of 0, a copy that fills a batch, not at all. */
 import { checkTensor, type Tensor } from "../../tensor/index.js";
-import { alignedWeights } from "../losses/loss.js";
+import { alignedWeights, weighed } from "../losses/loss.js";
 
 /** The option of all metrics. */
 export interface WeightOptions {
@@ -12,7 +12,7 @@ export interface WeightOptions {
 export function weightedMean(operation: string, values: Tensor, weights: Tensor | undefined): Tensor {
   if (weights === undefined) return values.mean();
   const factors = factorsFor(operation, values, weights);
-  return values.mul(factors).sum().div(factors.sum());
+  return weighed(values, factors).sum().div(factors.sum());
 }
 
 /** The weight of each value, in the shape and dtype of the values. */

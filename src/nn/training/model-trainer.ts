@@ -114,12 +114,13 @@ function steppedOn<In>(
     const { loss: found, parts } = loss(predictions, batch);
     // Losses of layers, such as the balance of experts, are trained and reported with the loss, and by themselves.
     const auxiliary = auxiliaryLossIfAny(state);
-    const value = auxiliary ? (found.add(auxiliary) as Tensor) : found;
+    const counted = unlessEmpty(found, batch, 0);
+    const value = auxiliary ? (counted.add(auxiliary) as Tensor) : counted;
     const reported = { loss: value, ...parts, ...(auxiliary && { auxiliary }), ...metrics(predictions, batch) };
     return [isScaled ? optimizer.scaleLoss(value, carry.optimizer) : value, { state, metrics: reported }];
   };
   const [[, after], gradients] = valueAndGrad(objective, { aux: true })(carry.params);
-  const extras = { value: after.metrics.loss };
+  const extras = { value: unlessEmpty(after.metrics.loss as Tensor, batch, Number.NaN) };
   // Optimisers do not see frozen parameters: weight decay, noise and averages would move them, or copies of them.
   const [trained, slopes] = [withoutPaths(carry.params, frozen), withoutPaths(gradients, frozen)];
   const [updates, next] = optimizer.update(slopes, carry.optimizer, trained, extras);
@@ -130,6 +131,12 @@ function steppedOn<In>(
   const moved = applyUpdates(trained, updates);
   const params = frozen.size === 0 ? moved : mergeTrees(carry.params, moved);
   return [{ params, state, optimizer: next }, after.metrics];
+}
+
+/** The loss of a batch, or another number where all its weights are 0: the mean is NaN then, though nothing is wrong. */
+function unlessEmpty<In>(loss: Tensor, batch: Example<In>, otherwise: number): Tensor {
+  const weights = weightsOf(batch);
+  return weights === undefined ? loss : (where(weights.equal(0).all(), otherwise, loss).cast(loss.dtype) as Tensor);
 }
 
 /** The paths of parameters that frozen layers use. The model is traced and not computed. */

@@ -13,6 +13,7 @@ const KERNELS: Record<string, (x: number) => number> = {
   bilinear: (x) => (x < 1 ? 1 - x : 0),
   bicubic: (x) => (x < 1 ? 1.5 * x ** 3 - 2.5 * x ** 2 + 1 : x < 2 ? -0.5 * x ** 3 + 2.5 * x ** 2 - 4 * x + 2 : 0),
   lanczos3: (x) => (x < 3 ? sinc(x) * sinc(x / 3) : 0),
+  lanczos5: (x) => (x < 5 ? sinc(x) * sinc(x / 5) : 0),
 };
 
 /** One result: a mean of all pixels, weighted by the kernel around its place. */

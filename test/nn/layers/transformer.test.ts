@@ -181,6 +181,15 @@ test("wrong arguments are refused by name", () => {
     message: /there is no option "cross"/,
   });
   const model = decoderBlock(6, { heads: 2 });
+  const stack = transformerEncoder(8, { heads: 2, layers: 1 });
+  for (const features of [1, 6]) {
+    assert.throws(() => stack.init(key, [2, 3, features]), {
+      name: "ShapeError",
+      message: new RegExp(
+        `encoderBlock "block0" takes \\[batch, tokens, 8\\], but the input is \\[2, 3, ${features}\\]`,
+      ),
+    });
+  }
   assert.throws(() => model.init(key, x), { message: /decoderBlock: there is no memory; give \{ x, memory \}/ });
   const encoder = encoderBlock(6, { heads: 2 });
   assert.throws(() => encoder.init(key, { x, memory: x }), { message: /encoderBlock: the input has a memory/ });
@@ -192,7 +201,7 @@ test("wrong arguments are refused by name", () => {
   assert.throws(
     () => transformerEncoder(6, { heads: 2, layers: 1 }).apply({ block0: params }, random.normal(key, [1, 2, 4])),
     {
-      message: /layerNorm "block0.attentionNorm": its parameter "scale" has shape \[6\], but this input needs \[4\]/,
+      message: /encoderBlock "block0" takes \[batch, tokens, 6\], but the input is \[1, 2, 4\]/,
     },
   );
 });

@@ -71,6 +71,18 @@ describeOnTensorDevices("cross-entropies", () => {
     near(numbersOf(gradient), [1, -1, 0, 0.5, 0, -0.5], 1e-6, "gradient");
   });
 
+  test("focal slopes are finite where the probability rounds to 1, also with gamma below 1", () => {
+    const logits = tensor([200, -200, 0]);
+    const targets = tensor([1, 0, 1]);
+    const slopes = (x: Tensor, given: object) =>
+      numbersOf(grad((p: Tensor) => focal(p, targets, { reduction: "sum", gamma: 0.5, alpha: 0.5, ...given }))(x));
+    // At p = ½: α·d/dx[(1 - p)^γ·-log p] = α·(-γ·p·(1 - p)^γ·-log p - (1 - p)^(1 + γ)).
+    const middle = 0.5 * (-0.25 * Math.SQRT1_2 * Math.LN2 - 0.5 ** 1.5);
+    near(slopes(logits, { fromLogits }), [0, 0, middle], 1e-6, "of logits");
+    const found = slopes(tensor([1, 0, 0.5]), {});
+    assert.ok(found.every(Number.isFinite), `${found}`);
+  });
+
   test("of probabilities 0 and 1 are finite, with finite slopes", () => {
     const p = tensor([0, 1, 1, 0]);
     const t = tensor([0, 1, 0, 1]);

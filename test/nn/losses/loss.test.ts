@@ -1,11 +1,11 @@
 /** Reductions, weights, and arguments that do not fit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tensor, vmap } from "../../../src/index.js";
+import { grad, type Tensor, tensor, vmap, zeros } from "../../../src/index.js";
 import { losses } from "../../../src/nn/index.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 
-const { meanSquaredError } = losses;
+const { categoricalCrossEntropy, connectionistTemporalClassification, meanSquaredError } = losses;
 
 describeOnTensorDevices("reductions", () => {
   const p = () => tensor([[1, 2], [3, 4], [5, 6]]); // biome-ignore format: rows
@@ -23,6 +23,26 @@ describeOnTensorDevices("reductions", () => {
     assert.deepEqual(numbersOf(meanSquaredError(p(), t(), { weights })), [188 / 8]);
     const each = tensor([[1, 0], [0, 0], [0, 1]]).cast("bool"); // biome-ignore format: rows
     assert.deepEqual(numbersOf(meanSquaredError(p(), t(), { weights: each })), [37 / 2]);
+  });
+
+  test("a weight of 0 leaves out what is NaN or infinite, and its slope", () => {
+    const weights = tensor([0, 1]);
+    const logits = tensor([[1, 2], [3, 3]]); // biome-ignore format: rows
+    const labels = tensor([-1, 0], { dtype: "i32" });
+    const loss = (x: Tensor) => categoricalCrossEntropy(x, labels, { fromLogits: true, weights });
+    assert.ok(Math.abs(numbersOf(loss(logits))[0]! - Math.LN2) < 1e-6);
+    assert.deepEqual(numbersOf(grad(loss)(logits)), [0, 0, -0.5, 0.5]);
+    const frames = zeros([2, 2, 3]);
+    const [impossible, possible] = [[1, 1, 1], [1, 2, 2]]; // biome-ignore format: a row
+    const ctc = connectionistTemporalClassification(frames, tensor([impossible, possible], { dtype: "i32" }), {
+      labelLengths: tensor([3, 2], { dtype: "i32" }),
+      weights,
+    });
+    assert.ok(Math.abs(numbersOf(ctc)[0]! - Math.log(9)) < 1e-5);
+    assert.deepEqual(
+      numbersOf(meanSquaredError(tensor([NaN, 3]), tensor([0, 1]), { reduction: "none", weights })),
+      [0, 4],
+    );
   });
 
   test("narrow floats are averaged in f32", () => {

@@ -1,7 +1,7 @@
 /** Weights in metrics: an example of weight 0 is not there, and one of weight 2 is there twice. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { random, type Tensor, tensor } from "../../../src/index.js";
+import { random, type Tensor, tensor, where } from "../../../src/index.js";
 import { metrics } from "../../../src/nn/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 
@@ -55,6 +55,18 @@ describeOnTensorDevices("weights of examples", (device) => {
       const [found, wanted] = [metric(p, y, { weights }), metric(taken(p), taken(y), {})];
       const [a, b] = [Number(await found.item()), Number(await wanted.item())];
       assert.ok(Math.abs(a - b) < 1e-5, `${name}: ${a} for ${b}`);
+    }
+  });
+
+  test("of 0 leave out an example whose numbers are NaN or whose label is no class, in every metric", async () => {
+    const absent = tensor(counts, { dtype: "f32", device }).equal(0);
+    for (const [name, [metric, p, y]] of Object.entries(cases)) {
+      const isRows = p.rank === 2;
+      const spoilt =
+        p.dtype === "i32" ? where(absent, -1, p) : where(isRows ? absent.expandDims(1) : absent, Number.NaN, p);
+      const labelled = y.dtype === "i32" ? where(absent, -1, y).cast("i32") : y;
+      const found = Number(await metric(spoilt.cast(p.dtype), labelled, { weights }).item());
+      assert.ok(Math.abs(found - Number(await metric(p, y, { weights }).item())) < 1e-5, `${name}: ${found}`);
     }
   });
 

@@ -255,6 +255,24 @@ describe("runs", () => {
     assert.ok(Math.abs(metrics.loss! - 3) < 1e-6, `${metrics.loss}`);
   });
 
+  test("a batch whose weights are all 0 has no gradient, does not count in means and does not end the run", async () => {
+    const on = (values: number[] | number[][]) => tensor(values, { device: "cpu" });
+    const full = { x: on([[1], [2]]), y: on([[3], [6]]), weights: on([1, 1]) };
+    const empty = { x: on([[5], [Number.MAX_SAFE_INTEGER]]), y: on([[1], [0]]), weights: on([0, 0]) };
+    const line = sequential({ line: dense(1, { useBias: false }) });
+    const variables = { params: { line: { weights: tensor([[1]], { device: "cpu" }) } }, state: {} };
+    const trained = await train(line, {
+      data: fixed([full, empty]),
+      variables,
+      loss: "meanSquaredError",
+      optimizer: optimizers.sgd(0.1),
+      epochs: 1,
+    });
+    assert.deepEqual([trained.step, trained.metrics.loss], [2, 10]);
+    // One step of -0.1 · 2·mean(x·(x - 3x)) = 1 from 1.
+    assert.ok(Math.abs(numbersOf(parameterAt(trained.params, "line.weights"))[0]! - 2) < 1e-6);
+  });
+
   test("losses of layers are trained with the loss, and reported by themselves", async () => {
     const pulled = layer("pulled", {}, (scope, input: Tensor) => {
       const factor = scope.parameter("factor", [], initializers.ones);
