@@ -5,7 +5,7 @@ import { innerLists, isWhole, type Kernel, type KernelOutline, type Statement } 
 import { cpuProfile, type TargetProfile } from "../../target/profile.js";
 import type { Target } from "../../target/target.js";
 import { emitWasm, rowsPerCount, slotBytes } from "./emit-kernel.js";
-import { planVectors } from "./vector-plan.js";
+import { planVectors, VECTOR_LANES } from "./vector-plan.js";
 
 /** A CPU with so many threads. */
 function wasmProfile(threads: number): TargetProfile {
@@ -44,13 +44,26 @@ const WORTH_A_THREAD = 32768;
  */
 function numbersOf(kernel: Kernel): number[] {
   const [count, work] = [Math.ceil(kernel.rows / rowsPerCount(kernel)), workPerRow(kernel)];
+  const grain = Math.max(1, Math.ceil(WORTH_A_THREAD / work));
   return [
     count,
-    Math.max(1, Math.ceil(WORTH_A_THREAD / work)),
+    planVectors(kernel).isRowVector ? inVectors(grain, count) : grain,
     slotBytes(kernel),
     Math.min(MOST_WORK, Math.ceil((count * work) / WORTH_A_THREAD)),
   ];
 }
+
+/**
+ * Rows in whole vectors, and where there are many in whole lines of the cache: sums down the columns of a narrow matrix read it once for each
+ * thread's columns.
+ */
+function inVectors(grain: number, count: number): number {
+  const unit = count >= 2 * LINE ? LINE : VECTOR_LANES;
+  return Math.ceil(grain / unit) * unit;
+}
+
+/** Numbers of 32 bits in a line of the cache. */
+const LINE = 16;
 
 /** Numbers of a kernel have 32 bits. */
 const MOST_WORK = 2 ** 31 - 1;

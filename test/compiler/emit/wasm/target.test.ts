@@ -21,6 +21,16 @@ test("a kernel counts its rows, and says how many of them are worth a thread: fe
   assert.ok(light! > 100 * heavy! && heavy! >= 1, `${light} and ${heavy}`);
 });
 
+test("threads take whole vectors of rows, and where there are many whole lines of the cache", () => {
+  const target = wasmTarget(2);
+  const mapping = (rows: number) => {
+    const made = kernel(rows, 100_000);
+    return target.mappingOf(made, target.encode(made, null).numbers);
+  };
+  assert.equal(mapping(12), "over 2 threads, 4 rows at a time; vectors of 4 rows");
+  assert.equal(mapping(50), "over 2 threads, 16 rows at a time; vectors of 4 rows");
+});
+
 test("small kernels stay on one thread, large ones are split over all", () => {
   const target = wasmTarget(4);
   const mapping = (rows: number) => {
