@@ -2,8 +2,8 @@
  * Cuts the graph into groups, each of which becomes one kernel.
  *
  * A value is stored when it is asked for, when it is a reduction that its user cannot compute once per row, when a kernel
- * would grow too large, or when several kernels would compute it again at more than it costs to load. Everything else is
- * computed where it is used. Movement is never stored for its own sake.
+ * would grow too large, when several kernels would compute it again at more than it costs to load, or when it is a sum whose
+ * rows an earlier kernel goes over. Everything else is computed where it is used. Movement is never stored for its own sake.
  */
 
 import { bytesOf } from "../../core/bytes.js";

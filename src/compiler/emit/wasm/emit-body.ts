@@ -61,15 +61,18 @@ export class BodyEmitter {
     return this.laneValues;
   }
 
-  /** One row, or four of which the first is `ahead` of `row`. */
-  rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4, ahead = 0): void {
-    this.row = lanes === 1 ? { kind: "uniform", value: row } : counted(row as Value<"i32">, VECTOR_LANES, ahead);
+  /** One row, or four from a multiple of four on. */
+  rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4): void {
+    this.row = lanes === 1 ? { kind: "uniform", value: row } : counted(row as Value<"i32">, VECTOR_LANES);
     this.statements(this.kernel.body);
   }
 
-  /** Several groups of four rows, one after another. */
+  /** Several groups of four rows, one after another, from a multiple of all of them on. */
   rowsInTurns(row: Value<"i32">): void {
-    this.inTurns((turn) => this.rows(row, VECTOR_LANES, turn * VECTOR_LANES));
+    this.inTurns((turn) => {
+      this.row = counted(row, VECTOR_LANES * TURNS, turn * VECTOR_LANES);
+      this.statements(this.kernel.body);
+    });
   }
 
   private statements(list: readonly Statement[]): void {

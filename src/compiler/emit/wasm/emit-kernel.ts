@@ -74,8 +74,11 @@ export function emitWasm(kernel: Kernel, relaxedSimd = false): Uint8Array {
           });
         });
       } else if (plan.isRowVector) {
-        // Vectors begin at multiples of their length. The rows before and after them are computed by the same code.
-        const next = f.i32.and(f.i32.add(start, VECTOR_LANES - 1), -VECTOR_LANES);
+        // Vectors begin at multiples of their length, and those that take turns at multiples of the length of all of them: threads
+        // begin there, too. The rows before and after them are computed by the same code.
+        const takesTurns = canTakeTurns(kernel.body);
+        const unit = takesTurns ? VECTOR_LANES * TURNS : VECTOR_LANES;
+        const next = f.i32.and(f.i32.add(start, unit - 1), -unit);
         const first = f.select(f.i32.lt_u(next, end), next, end);
         const count = f.i32.sub(end, first);
         const endOf = (step: number) => f.i32.add(first, f.i32.and(count, -step));
@@ -85,7 +88,7 @@ export function emitWasm(kernel: Kernel, relaxedSimd = false): Uint8Array {
           f.for(from, to, 1, (row) => newBody().rows(row, 1));
           f.if(f.i32.eqz(isAfter), () => {
             let done = first;
-            if (canTakeTurns(kernel.body)) {
+            if (takesTurns) {
               done = endOf(VECTOR_LANES * TURNS);
               f.for(first, done, VECTOR_LANES * TURNS, (row) => newBody().rowsInTurns(row));
             }
