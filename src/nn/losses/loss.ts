@@ -75,8 +75,19 @@ export function reduceLosses(operation: string, losses: Tensor, options: LossOpt
   // Where nothing counts the mean is NaN, but has no slope: a training goes on without such a batch.
   const total = (parts as Tensor).broadcastTo(losses.shape).sum();
   const isEmpty = total.equal(0);
-  return where(isEmpty, Number.NaN, weighted.sum().div(where(isEmpty, 1, total)));
+  return counted(where(isEmpty, Number.NaN, weighted.sum().div(where(isEmpty, 1, total))), total);
 }
+
+const COUNTS = new WeakMap<Tensor, Tensor>();
+
+/** Notes what a mean was divided by, beside it: a mean over batches weights it by that. Results of arithmetic with the mean have no such note. */
+export function counted(mean: Tensor, count: Tensor | undefined): Tensor {
+  if (count !== undefined) COUNTS.set(mean, count);
+  return mean;
+}
+
+/** What a mean was divided by: the sum of the weights of its losses. Undefined where all count alike, and for tensors that are no such mean. */
+export const countOf = (mean: Tensor): Tensor | undefined => COUNTS.get(mean);
 
 /** Values times their weights. A weight of 0 leaves a value out, also one that is NaN or infinite: padding may hold anything. */
 export function weighed(values: Tensor, factors: Tensor): Tensor {

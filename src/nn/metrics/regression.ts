@@ -2,7 +2,7 @@
 import { checkOptions } from "../../core/arguments.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import { type CategoricalCrossEntropyOptions, categoricalCrossEntropy } from "../losses/cross-entropy.js";
-import { fittingPair, weighed } from "../losses/loss.js";
+import { counted, countOf, fittingPair, weighed } from "../losses/loss.js";
 import { meanSquaredError } from "../losses/regression.js";
 import { checkNotEmpty } from "./labels.js";
 import { factorsFor, type WeightOptions, weightedMean } from "./weights.js";
@@ -35,5 +35,6 @@ export function perplexity(
   targets: Tensor,
   options: Omit<CategoricalCrossEntropyOptions, "reduction"> = {},
 ): Tensor {
-  return categoricalCrossEntropy(predictions, targets, { ...options, reduction: "mean" }).exp();
+  const loss = categoricalCrossEntropy(predictions, targets, { ...options, reduction: "mean" });
+  return counted(loss.exp(), countOf(loss));
 }

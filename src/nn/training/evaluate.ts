@@ -9,10 +9,10 @@ import { Layer } from "../core/layer.js";
 import type { Variables, VariableTree } from "../core/variables.js";
 import type { RunningMean } from "../metrics/running.js";
 import { type DataSource, dataOf } from "./data-source.js";
-import { type LossChoice, type LossWeights, lossOf } from "./loss-choice.js";
+import { exampleWeight, type LossChoice, type LossWeights, lossOf } from "./loss-choice.js";
 import { type Means, type Metrics, readMeans, startMeans } from "./meter.js";
 import { type MetricChoice, metricsOf } from "./metric-choice.js";
-import { type Example, evaluated, exampleWeight } from "./model-trainer.js";
+import { type Example, evaluated } from "./model-trainer.js";
 import { evaluateProgram, held, noFailure } from "./program.js";
 
 /** Options of `evaluate`. */

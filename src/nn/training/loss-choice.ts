@@ -2,9 +2,12 @@
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { isTensor, type Tensor } from "../../tensor/index.js";
+import { isTensor, type Tensor, where } from "../../tensor/index.js";
+import { leaves } from "../../transforms/tree.js";
 import * as losses from "../losses/index.js";
-import { alignedWeights } from "../losses/loss.js";
+import { alignedWeights, counted, countOf } from "../losses/loss.js";
+import { scalarDType } from "../optimizers/optimizer.js";
+import { weightOf } from "./program.js";
 
 /** The losses by name. */
 const BY_NAME = new Map(Object.entries(losses)) as ReadonlyMap<
@@ -29,10 +32,12 @@ export type OneLoss = LossName | readonly [name: LossName, options: object] | Lo
 /** A loss, or losses by the names of outputs, which are added up. */
 export type LossChoice = OneLoss | { readonly [output: string]: LossChoice };
 
-/** The loss of a batch, and its parts where there are several. */
+/** The loss of a batch, and its parts where there are several. Parts in which nothing counts are left out of the loss. */
 interface Losses {
   readonly loss: Tensor;
   readonly parts: Readonly<Record<string, Tensor>>;
+  /** Whether nothing counts at all: the loss is 0 then. Undefined where everything counts. */
+  readonly isEmpty: Tensor | undefined;
 }
 
 /** How much the loss of each output counts: `{ head: 1, tail: 0.2 }`; 1 for those that are not named. */
@@ -40,6 +45,7 @@ export type LossWeights = { readonly [output: string]: number | LossWeights };
 
 /** A batch as losses and metrics see it. */
 export interface Labelled extends Weighted {
+  readonly x?: unknown;
   readonly y?: unknown;
 }
 
@@ -56,6 +62,12 @@ export function weightsOf({ weights, mask }: Weighted): Tensor | undefined {
   return weights.mul(alignedWeights("train", weights, mask, "the weights of the data")) as Tensor;
 }
 
+/** How much a batch counts in means: the sum of its weights, in the dtype of its widest tensor and f32 at least; or as many examples as it has. */
+export const exampleWeight = (batch: Labelled): number | Tensor =>
+  weightsOf(batch)
+    ?.cast(scalarDType(leaves(batch) as Tensor[]))
+    .sum() ?? weightOf<unknown>({}, batch.x);
+
 /** Predictions and a batch to the loss. */
 export type LossOf = (predictions: unknown, batch: Labelled) => Losses;
 
@@ -71,10 +83,29 @@ export function lossOf(operation: string, choice: LossChoice, factors?: LossWeig
       const [p, y] = [part("predictions", predictions), part("targets", batch.y)];
       return [`loss.${path.join(".")}`, checkedLoss(operation, loss(p as never, y as never, options, batch as never))];
     });
-    const [first, ...rest] = parts.map(([, each], i) => weigh(each, i)) as [Tensor, ...Tensor[]];
-    const loss = rest.reduce((sum, each) => sum.add(each), first);
-    return { loss, parts: parts.length > 1 ? Object.fromEntries(parts) : {} };
+    const empties = parts.map(([, each]) => emptiness(each, weights));
+    const terms = parts.map(([, each], i) => weigh(unless(empties[i], each, 0), i)) as [Tensor, ...Tensor[]];
+    const loss = terms.reduce((sum, each) => sum.add(each) as Tensor);
+    const isEmpty = empties.reduce((all, each) => all && each && (all.logicalAnd(each) as Tensor));
+    const [[, only], ...others] = parts as [[string, Tensor], ...[string, Tensor][]];
+    // Losses of several outputs have no common count: their sum counts as the batch.
+    const count = others.length === 0 ? countOf(only) : isEmpty && where(isEmpty, 0, exampleWeight(batch));
+    return {
+      loss: counted(loss, count as Tensor | undefined),
+      parts: others.length > 0 ? Object.fromEntries(parts) : {},
+      isEmpty,
+    };
   };
+}
+
+/** Whether nothing counts in a loss, whose mean is NaN then though nothing is wrong. Undefined where something must count. */
+function emptiness(loss: Tensor, weights: Tensor | undefined): Tensor | undefined {
+  return (countOf(loss)?.equal(0) ?? weights?.equal(0).all()) as Tensor | undefined;
+}
+
+/** A value, or another number where a condition holds. */
+export function unless(condition: Tensor | undefined, value: Tensor, otherwise: number): Tensor {
+  return condition === undefined ? value : (where(condition, otherwise, value).cast(value.dtype) as Tensor);
 }
 
 /** A loss, its weights or metrics in words; functions by their names. */

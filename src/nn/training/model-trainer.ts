@@ -17,20 +17,15 @@ import type { InputSpec } from "../core/input-spec.js";
 import type { AnyLayer, Layer } from "../core/layer.js";
 import { rematerialize } from "../core/rematerialize.js";
 import { mergeTrees, type Variables, type VariableTree, withoutPaths } from "../core/variables.js";
+import { counted, countOf } from "../losses/loss.js";
 import { accumulate } from "../optimizers/accumulate.js";
 import { lossScale, masterWeights, type ScaledOptimizer } from "../optimizers/mixed-precision.js";
-import {
-  applyUpdates,
-  describedOptimizer,
-  type Optimizer,
-  type OptimizerState,
-  scalarDType,
-} from "../optimizers/optimizer.js";
-import { describedChoice, type LossOf, lossOf, type Weighted, weightsOf } from "./loss-choice.js";
+import { applyUpdates, describedOptimizer, type Optimizer, type OptimizerState } from "../optimizers/optimizer.js";
+import { describedChoice, exampleWeight, type LossOf, lossOf, unless, type Weighted } from "./loss-choice.js";
 import { type MetricsOf, metricsOf } from "./metric-choice.js";
 import type { ModelOptions } from "./model-options.js";
 import { explainNonFinite } from "./non-finite.js";
-import { held, weightOf } from "./program.js";
+import { held } from "./program.js";
 import { withFactor, withRateFactor } from "./rate-factor.js";
 import type { StepMetrics, Trainer } from "./trainer.js";
 
@@ -76,12 +71,6 @@ export function modelTrainer<In>(model: Layer<In, unknown>, options: ModelOption
   };
 }
 
-/** How much a batch counts in means: the sum of its weights, in the dtype of its widest tensor and f32 at least; or as many examples as it has. */
-export const exampleWeight = <In>(batch: Example<In>): number | Tensor =>
-  weightsOf(batch)
-    ?.cast(scalarDType(leaves(batch) as Tensor[]))
-    .sum() ?? weightOf<unknown>({}, batch.x);
-
 /** The loss and the metrics of a batch, without training. */
 export function evaluated<In>(
   model: Layer<In, unknown>,
@@ -95,6 +84,23 @@ export function evaluated<In>(
   return { ...(found && { loss: found.loss, ...found.parts }), ...metrics(predictions, batch) };
 }
 
+/** What a step finds beside the loss. */
+interface Found {
+  readonly state: VariableTree;
+  readonly metrics: StepMetrics;
+  /** What metrics were divided by, for those that tell. */
+  readonly counts: Readonly<Record<string, Tensor>>;
+  readonly isEmpty?: Tensor;
+}
+
+const countsOf = (metrics: StepMetrics): Record<string, Tensor> =>
+  Object.fromEntries(
+    Object.entries(metrics).flatMap(([name, metric]) => {
+      const count = countOf(metric);
+      return count ? [[name, count]] : [];
+    }),
+  );
+
 /** One step: loss and gradients, the optimiser's updates, and the state that the layers set. */
 function steppedOn<In>(
   model: Layer<In, unknown>,
@@ -107,20 +113,23 @@ function steppedOn<In>(
 ): readonly [ModelCarry, StepMetrics] {
   const isScaled = "scaleLoss" in optimizer;
   let frozen: ReadonlySet<string> = new Set();
-  const objective = (params: VariableTree): [Tensor, { state: VariableTree; metrics: StepMetrics }] => {
+  const objective = (params: VariableTree): [Tensor, Found] => {
     const ran = model.applied(params, batch.x, { training: true, key, state: carry.state });
     const { output: predictions, state } = ran;
     frozen = ran.frozen;
-    const { loss: found, parts } = loss(predictions, batch);
+    const { loss: found, parts, isEmpty } = loss(predictions, batch);
     // Losses of layers, such as the balance of experts, are trained and reported with the loss, and by themselves.
     const auxiliary = auxiliaryLossIfAny(state);
-    const counted = unlessEmpty(found, batch, 0);
-    const value = auxiliary ? (counted.add(auxiliary) as Tensor) : counted;
+    const value = auxiliary ? counted(found.add(auxiliary) as Tensor, countOf(found)) : found;
     const reported = { loss: value, ...parts, ...(auxiliary && { auxiliary }), ...metrics(predictions, batch) };
-    return [isScaled ? optimizer.scaleLoss(value, carry.optimizer) : value, { state, metrics: reported }];
+    const counts = countsOf(reported);
+    const scaled = isScaled ? optimizer.scaleLoss(value, carry.optimizer) : value;
+    return [scaled, { state, metrics: reported, counts, ...(isEmpty && { isEmpty }) }];
   };
   const [[, after], gradients] = valueAndGrad(objective, { aux: true })(carry.params);
-  const extras = { value: unlessEmpty(after.metrics.loss as Tensor, batch, Number.NaN) };
+  // The results are other tensors than those inside: the counts are noted again.
+  for (const [name, count] of Object.entries(after.counts)) counted(after.metrics[name] as Tensor, count);
+  const extras = { value: unless(after.isEmpty, after.metrics.loss, Number.NaN) };
   // Optimisers do not see frozen parameters: weight decay, noise and averages would move them, or copies of them.
   const [trained, slopes] = [withoutPaths(carry.params, frozen), withoutPaths(gradients, frozen)];
   const [updates, next] = optimizer.update(slopes, carry.optimizer, trained, extras);
@@ -131,12 +140,6 @@ function steppedOn<In>(
   const moved = applyUpdates(trained, updates);
   const params = frozen.size === 0 ? moved : mergeTrees(carry.params, moved);
   return [{ params, state, optimizer: next }, after.metrics];
-}
-
-/** The loss of a batch, or another number where all its weights are 0: the mean is NaN then, though nothing is wrong. */
-function unlessEmpty<In>(loss: Tensor, batch: Example<In>, otherwise: number): Tensor {
-  const weights = weightsOf(batch);
-  return weights === undefined ? loss : (where(weights.equal(0).all(), otherwise, loss).cast(loss.dtype) as Tensor);
 }
 
 /** The paths of parameters that frozen layers use. The model is traced and not computed. */

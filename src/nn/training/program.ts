@@ -10,6 +10,7 @@ import { full, isTensor, type Tensor, where } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { leaves } from "../../transforms/tree.js";
 import { flattenTensors, leafPaths, unflatten } from "../../transforms/trees.js";
+import { countOf } from "../losses/loss.js";
 import { runningMean } from "../metrics/running.js";
 import { checkedMetrics, type Means } from "./meter.js";
 import type { Trainer } from "./trainer.js";
@@ -73,7 +74,10 @@ export function weightOf<B>({ weigh }: Pick<Trainer<never, B>, "weigh">, batch: 
   return (first?.shape[0] as number | undefined) ?? 1;
 }
 
-/** The means with the metrics of one more batch; a batch whose loss is not finite does not count. */
+/**
+ * The means with the metrics of one more batch. A metric counts by what it was divided by where that is known, otherwise by the weight of
+ * the batch. A batch whose loss is not finite does not count.
+ */
 function updatedMeans(
   means: Means,
   metrics: Readonly<Record<string, Tensor>>,
@@ -84,11 +88,12 @@ function updatedMeans(
   if (names.length !== Object.keys(means).length || names.some((name) => !Object.hasOwn(means, name))) {
     throw new ArgumentError(`train: the metrics are ${names}; before they were ${Object.keys(means)}.`);
   }
-  const counts = isCounted ? where(isCounted, weight, 0) : weight;
   return Object.fromEntries(
     Object.entries(means).map(([name, before]) => {
-      const value = (metrics[name] as Tensor).cast(before.mean.dtype) as Tensor;
-      return [name, runningMean(before, value, counts)];
+      const metric = metrics[name] as Tensor;
+      const count = countOf(metric) ?? weight;
+      const value = metric.cast(before.mean.dtype) as Tensor;
+      return [name, runningMean(before, value, isCounted ? where(isCounted, count, 0) : count)];
     }),
   );
 }

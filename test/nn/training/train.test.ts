@@ -273,6 +273,37 @@ describe("runs", () => {
     assert.ok(Math.abs(numbersOf(parameterAt(trained.params, "line.weights"))[0]! - 2) < 1e-6);
   });
 
+  test("a batch whose labels are all ignored has no gradient, does not count in means and does not end the run", async () => {
+    const batch = (labels: number[], seed: number) => ({
+      x: noise("cpu", seed, labels.length, 3),
+      y: tensor(labels, { dtype: "i32", device: "cpu" }),
+    });
+    const [full, empty, short] = [batch([0, 1, 1, 0], 1), batch([9, 9, 9, 9], 2), batch([1, 9, 9, 9], 3)];
+    const model = sequential({ line: dense(2) });
+    const variables = model.init(random.key(0, { device: "cpu" }), full.x);
+    const loss = ["categoricalCrossEntropy", { fromLogits: true, ignoreIndex: 9 }] as const;
+    const run = (batches: readonly XY[], rate: number) =>
+      train(model, {
+        data: fixed(batches),
+        variables,
+        loss,
+        optimizer: optimizers.sgd(rate),
+        epochs: 1,
+        validation: fixed(batches),
+      });
+    const [all, without] = [await run([full, empty, short], 0.1), await run([full, short], 0.1)];
+    assert.deepEqual([all.step, all.metrics], [3, without.metrics]);
+    assert.deepEqual(bits(all.params), bits(without.params));
+    // Without movement, the mean is that of the five labels.
+    const still = await run([full, empty, short], 0);
+    const [x, y] = [concat([full.x, short.x.at(":1")]), concat([full.y, short.y.at(":1")])];
+    const logits = model.apply(variables.params, x);
+    const wanted = Number(await losses.categoricalCrossEntropy(logits, y, { fromLogits: true }).item());
+    for (const name of ["loss", "validation.loss"]) {
+      assert.ok(Math.abs(still.metrics[name]! - wanted) < 1e-6, `${name}: ${still.metrics[name]}, not ${wanted}`);
+    }
+  });
+
   test("losses of layers are trained with the loss, and reported by themselves", async () => {
     const pulled = layer("pulled", {}, (scope, input: Tensor) => {
       const factor = scope.parameter("factor", [], initializers.ones);
