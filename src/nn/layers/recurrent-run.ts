@@ -119,7 +119,10 @@ function overTime<S extends RecurrentState>(
   options: RecurrentOptions,
 ): Tensor | WithState<S> {
   const { timeMajor = false, dropout = 0, recurrentDropout = 0, returnSequences = false } = options;
-  const { x, mask, initialState } = stepsOf<S>(kind, input, timeMajor, axes);
+  const { x: all, mask, initialState } = stepsOf<S>(kind, input, timeMajor, axes);
+  // Padding may hold anything. The gradient of the weights sums over all steps, and 0 times NaN is NaN.
+  const isOn = mask?.reshape([...mask.shape, ...all.shape.slice(2).map(() => 1)]);
+  const x = isOn ? (where(isOn, all, 0).cast(all.dtype) as Tensor) : all;
   const [time, batch] = x.shape as [number, number];
   const bound = cell.bind(scope, x, time * batch);
   const kept = keptShares(scope, dropout, x.shape.slice(1), x);

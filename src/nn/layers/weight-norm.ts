@@ -9,7 +9,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { normalizeAxis, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { normal } from "../../random/index.js";
-import { isTensor, type Tensor } from "../../tensor/index.js";
+import { isTensor, type Tensor, where } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { type AnyLayer, type Definition, Layer } from "../core/layer.js";
 import { Scope } from "../core/scope.js";
@@ -29,7 +29,10 @@ export interface SpectralNormOptions extends WeightNormOptions {
   readonly iterations?: number;
 }
 
-/** A layer whose weights are a trained length times a direction: `weightNorm(dense(64))`. The lengths are the parameter `scale`. */
+/**
+ * A layer whose weights are a trained length times a direction: `weightNorm(dense(64))`. The lengths are the parameter `scale`. Weights of a
+ * result that are all 0 have no direction: they stay 0 and are not trained.
+ */
 export function weightNorm<In, Out>(inner: Layer<In, Out>, options: WeightNormOptions = {}): Layer<In, Out> {
   checkInner("weightNorm", inner);
   checkOptions("weightNorm", options, { parameter: "text", axis: "number" });
@@ -37,9 +40,13 @@ export function weightNorm<In, Out>(inner: Layer<In, Out>, options: WeightNormOp
     const kept = resultAxis("weightNorm", weights, options.axis);
     const axis = weights.shape.map((_, i) => i).filter((i) => i !== kept);
     const among = weights.shape.map((extent, i) => (i === kept ? extent : 1));
-    const lengths = weights.square().sum({ axis }).sqrt();
+    // Weights that are all 0 have no direction: they stay 0, without a slope.
+    const squares = weights.square().sum({ axis });
+    const isZero = squares.equal(0);
+    const lengths = where(isZero, 1, squares).sqrt().cast(weights.dtype) as Tensor;
+    const first = where(isZero, 0, lengths);
     const { dtype } = weights;
-    const scale = scope.parameter("scale", [weights.shape[kept]], (_key, _shape, info) => lengths.cast(info.dtype), {
+    const scale = scope.parameter("scale", [weights.shape[kept]], (_key, _shape, info) => first.cast(info.dtype), {
       dtype,
     });
     return weights.mul(scale.div(lengths).reshape(among));
@@ -48,7 +55,8 @@ export function weightNorm<In, Out>(inner: Layer<In, Out>, options: WeightNormOp
 
 /**
  * A layer whose weights are divided by their largest singular value: `spectralNorm(conv(64, 3))`. The state holds the singular vectors
- * `left` and `right`, which a run that trains brings nearer by steps of power iteration (`applyWithState`).
+ * `left` and `right`, which a run that trains brings nearer by steps of power iteration (`applyWithState`). Weights that are all 0 stay as
+ * they are.
  */
 export function spectralNorm<In, Out>(inner: Layer<In, Out>, options: SpectralNormOptions = {}): Layer<In, Out> {
   checkInner("spectralNorm", inner);
@@ -67,7 +75,7 @@ export function spectralNorm<In, Out>(inner: Layer<In, Out>, options: SpectralNo
     }
     const [u, v] = [stopGradient(left), stopGradient(right)];
     const largest = matrix.matmul(v).mul(u).sum();
-    return weights.div(largest);
+    return weights.div(where(largest.equal(0), 1, largest).cast(weights.dtype) as Tensor);
   });
 }
 
@@ -79,7 +87,9 @@ function startingPair(scope: Scope, matrix: Tensor): Pair {
   const dtype = matrix.dtype as "f32" | "f64";
   let made: Pair | undefined;
   const start = (side: 0 | 1) => (key: Parameters<typeof normal>[0]) => {
-    made ??= iterated(matrix, [unit(normal(key, [rows], { dtype })), unit(normal(key, [columns], { dtype }))], 15);
+    const drawn = (extent: number): Tensor => normal(key, [extent], { dtype });
+    const [left, right] = [drawn(rows), drawn(columns)];
+    made ??= iterated(matrix, [unit(left, left), unit(right, right)], 15);
     return made[side];
   };
   const [left, right] = [scope.state("left", [rows], start(0)), scope.state("right", [columns], start(1))];
@@ -89,13 +99,17 @@ function startingPair(scope: Scope, matrix: Tensor): Pair {
 function iterated(matrix: Tensor, pair: Pair, steps: number): Pair {
   let [left, right] = pair;
   for (let step = 0; step < steps; step++) {
-    left = unit(matrix.matmul(right));
-    right = unit(left.matmul(matrix));
+    left = unit(matrix.matmul(right), left);
+    right = unit(left.matmul(matrix), right);
   }
   return [left, right];
 }
 
-const unit = (x: Tensor): Tensor => x.div(x.square().sum().sqrt().maximum(1e-12));
+/** A vector of length 1 in the direction of x; where x is 0, the one before, so that the iteration goes on when the weights have moved. */
+function unit(x: Tensor, before: Tensor): Tensor {
+  const length = x.square().sum().sqrt();
+  return where(length.equal(0), before, x.div(length.maximum(1e-12))).cast(x.dtype) as Tensor;
+}
 
 /** The axis of results: the last of a matrix, as in dense; the first of a kernel, as in conv. */
 function resultAxis(operation: string, weights: Tensor, axis: number | undefined): number {

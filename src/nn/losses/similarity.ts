@@ -6,6 +6,7 @@
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { concat, eye, type Tensor, where } from "../../tensor/index.js";
+import { stopGradient } from "../../transforms/grad.js";
 import { logSoftmax } from "../activations/rows.js";
 import { checkLossOptions, checkSameShape, checkWithin, fittingPair, type LossOptions, reduceLosses, widePredictions } from "./loss.js"; // biome-ignore format: one line
 import type { MarginOptions } from "./margins.js";
@@ -111,8 +112,12 @@ const rightScores = (scores: Tensor): Tensor => logSoftmax(scores).diagonal();
 
 /** Vectors of length 1; a vector of zeros stays, without a slope. */
 function unit(x: Tensor): Tensor {
-  const length = x.norm({ axis: -1, keepDims: true });
-  return x.div(where(length.equal(0), 1, length));
+  if (x.size === 0) return x;
+  // Divided by the largest magnitude first: squares of very large or small numbers leave the range of the dtype. The result does not depend on it.
+  const largest = stopGradient(x.abs().max({ axis: -1, keepDims: true }));
+  const scaled = x.div(where(largest.equal(0), 1, largest));
+  const length = scaled.norm({ axis: -1, keepDims: true });
+  return scaled.div(where(length.equal(0), 1, length));
 }
 
 function vectorPairs(operation: string, a: Tensor, b: Tensor, temperature: number): [Tensor, Tensor] {

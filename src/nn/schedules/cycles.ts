@@ -1,7 +1,8 @@
 /** Schedules with a turn: cosines, with restarts too, one cycle, and a warm-up before any schedule. */
 import { checkFunction, checkOptions, checkWhole } from "../../core/arguments.js";
+import { isInteger } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
-import { type Tensor, where } from "../../tensor/index.js";
+import { isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
 import { asFloat, checkValue, progressOf, type Schedule, type StepSchedule } from "./schedule.js";
 
 /** From 1 to 0 along half a cosine, for a share from 0 to 1. */
@@ -36,26 +37,67 @@ export function cosineRestarts(value: number, steps: number, options: CosineRest
   checkOptions("cosineRestarts", options, { floor: "number", growth: "number", decay: "number" });
   const { floor = 0, growth = 1, decay = 1 } = options;
   if (!(growth >= 1)) throw new ArgumentError(`cosineRestarts: the option growth is 1 or more, not ${growth}.`);
+  const periodOf = growth === 1 && steps < MOST_STEPS ? equalPeriods(steps) : growingPeriods(steps, growth);
   return (step) => {
-    const passed = asFloat(step).div(steps);
-    // Periods 0 … k - 1 take (growth^k - 1) / (growth - 1) of the first. The logarithm may land just below a whole number.
-    const slack = 1e-5;
-    const period =
-      growth === 1
-        ? passed.floor()
-        : passed
-            .mul(growth - 1)
-            .log1p()
-            .div(Math.log(growth))
-            .add(slack)
-            .floor();
-    const length = growth === 1 ? 1 : period.mul(Math.log(growth)).exp();
-    const begin = growth === 1 ? period : (length as Tensor).sub(1).div(growth - 1);
-    const share = passed.sub(begin).div(length).clip(0, 1);
-    const peak = decay === 1 ? value : period.mul(Math.log(decay)).exp().mul(value);
+    const { period, share } = periodOf(step);
+    const peak = decay === 1 ? value : period.cast(share.dtype).mul(Math.log(decay)).exp().mul(value);
     return falling(share)
       .mul(decay === 1 ? value - floor : (peak as Tensor).sub(floor))
       .add(floor);
+  };
+}
+
+/** The number of a period, and the share of it that lies behind. Whole steps are counted in integers: in f32, places late in a run lose digits. */
+type PeriodOf = (step: Tensor | number) => { readonly period: Tensor; readonly share: Tensor };
+
+/** A step as an integer, and what is left of a step between two. */
+function wholeStep(step: Tensor | number): { readonly whole: Tensor; readonly rest: Tensor } {
+  if (isTensor(step) && isInteger(step.dtype)) return { whole: step.cast("i32"), rest: asFloat(step).mul(0) };
+  if (typeof step === "number") {
+    const floor = Math.floor(step);
+    return { whole: tensor(floor, { dtype: "i32" }) as Tensor, rest: tensor(step - floor, { dtype: "f32" }) as Tensor };
+  }
+  const floor = asFloat(step).floor();
+  return { whole: floor.cast("i32"), rest: asFloat(step).sub(floor) };
+}
+
+function equalPeriods(steps: number): PeriodOf {
+  return (step) => {
+    const { whole, rest } = wholeStep(step);
+    const place = whole.mod(steps).cast(rest.dtype);
+    return { period: whole.floorDivide(steps), share: place.add(rest).div(steps) };
+  };
+}
+
+/** The steps that integers of 32 bits count, and the periods that are written down for them. */
+const MOST_STEPS = 2 ** 31;
+const MOST_PERIODS = 2 ** 16;
+
+/** Periods from a table of where they begin. */
+function growingPeriods(steps: number, growth: number): PeriodOf {
+  const [firsts, offsets, lengths]: [number[], number[], number[]] = [[], [], []];
+  for (let [begin, length] = [0, steps]; begin <= MOST_STEPS - 1; [begin, length] = [begin + length, length * growth]) {
+    const nearest = Math.round(begin);
+    // Sums of lengths that are not whole may land just above a whole number.
+    const first = Math.abs(begin - nearest) <= 1e-12 * begin ? nearest : Math.ceil(begin);
+    if (firsts.length === MOST_PERIODS) {
+      throw new ArgumentError(
+        `cosineRestarts: the option growth, ${growth}, makes more than ${MOST_PERIODS} periods; give 1, or a larger one.`,
+      );
+    }
+    firsts.push(Math.min(first, MOST_STEPS - 1));
+    offsets.push(first - begin);
+    lengths.push(length);
+  }
+  return (step) => {
+    const { whole, rest } = wholeStep(step);
+    const { dtype } = rest;
+    const { device } = whole;
+    const begins = tensor(firsts, { dtype: "i32", device });
+    const period = begins.searchSorted(whole, { side: "right" }).sub(1).maximum(0) as Tensor;
+    const of = (values: readonly number[]) => tensor([...values], { dtype, device }).take(period) as Tensor;
+    const place = whole.sub(begins.take(period)).cast(dtype);
+    return { period, share: place.add(rest).add(of(offsets)).div(of(lengths)).clip(0, 1) };
   };
 }
 

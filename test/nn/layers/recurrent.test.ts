@@ -1,7 +1,7 @@
 /** Recurrent layers: numbers against PyTorch by sequence-cases.json; masks, peepholes, dropout, steps by hand and errors here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { explain, grad, jit, random, scan, type Tensor, tensor, tree, vmap, zeros } from "../../../src/index.js";
+import { explain, grad, jit, random, scan, type Tensor, tensor, tree, vmap, where, zeros } from "../../../src/index.js";
 import {
   gru,
   gruCell,
@@ -125,6 +125,23 @@ describeOnTensorDevices("recurrent layers", (device) => {
       assertNear(numbersOf(mirrored.flip(1)), numbersOf(output), 1e-6, "reverse");
       const last = make(4, { reverse: true }).apply(params, x.flip(1));
       assertNear(numbersOf(last), numbersOf(whole.at(":", -1)), 1e-6, "the last output of a reversed layer");
+    });
+
+    test(`${name}: what stands at masked steps, NaN too, reaches neither the output nor a slope`, () => {
+      const model = make(4, { returnSequences: true });
+      const { params } = model.init(random.key(0, { device }), x);
+      const loss = (input: Tensor) => (p: VariableTree) => model.apply(p, { x: input, mask }).square().sum();
+      const filled = (value: number) => where(mask.expandDims(-1), x, value).cast(x.dtype) as Tensor;
+      for (const value of [Number.NaN, Infinity]) {
+        const [found, wanted] = [filled(value), filled(0)].map((input) => [
+          ...tree.leaves(grad(loss(input))(params)),
+          grad((given: Tensor) => loss(given)(params))(input),
+          model.apply(params, { x: input, mask }),
+        ]) as [Tensor[], Tensor[]];
+        found.forEach((each, i) => {
+          assert.deepEqual(numbersOf(each), numbersOf(wanted[i]!));
+        });
+      }
     });
 
     test(`${name}: unrolled, time-major, jitted and vectorised, it gives the same`, () => {

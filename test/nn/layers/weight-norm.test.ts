@@ -1,10 +1,11 @@
 /** Weight and spectral norms around layers: numbers against PyTorch by layer-cases.json; what they keep of the layer here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grad, linalg, random, type Tensor } from "../../../src/index.js";
+import { grad, linalg, random, type Tensor, tensor, tree } from "../../../src/index.js";
 import {
   conv,
   dense,
+  initializers,
   separableConv,
   sequential,
   spectralNorm,
@@ -12,7 +13,7 @@ import {
   weightNorm,
 } from "../../../src/nn/index.js";
 import { describeLayerCases } from "../../support/layer-cases.js";
-import { numbersOf } from "../../support/tensors.js";
+import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 
 describeLayerCases("weightNorm", "spectralNorm");
 
@@ -56,6 +57,38 @@ test("spectralNorm divides by the largest singular value", () => {
     assert.notEqual(next.left, state.left);
     assert.equal(model.applyWithState(params, input, { state })[1].left, state.left);
   }
+});
+
+describeOnTensorDevices("norms of weights that are all 0", (device) => {
+  const input = random.normal(random.key(1, { device }), [4, 5]);
+  const own = random.key(0, { device });
+
+  test("weightNorm keeps them 0, and trains the others", () => {
+    const model = weightNorm(dense(3, { weights: initializers.zeros }));
+    const { params } = model.init(own, input);
+    assert.deepEqual(numbersOf(params.scale as Tensor), [0, 0, 0]);
+    assert.ok(numbersOf(model.apply(params, input)).every((value) => value === 0));
+    const weights = ((params.layer as VariableTree).weights as Tensor).set(":", 1, 2);
+    const mixed = { layer: { ...(params.layer as VariableTree), weights }, scale: tensor([1, 3, 1], { device }) };
+    const wanted = input.sum({ axis: 1 }).mul(3 / Math.sqrt(5));
+    near(model.apply(mixed, input).at(":", 1) as Tensor, wanted);
+    assert.ok(numbersOf(model.apply(mixed, input).at(":", 0) as Tensor).every((value) => value === 0));
+    const slopes = grad((p: typeof mixed) => model.apply(p, input).sub(1).square().sum())(mixed);
+    assert.ok(tree.leaves(slopes).flatMap(numbersOf).every(Number.isFinite));
+    assert.notEqual(numbersOf(slopes.scale)[1], 0);
+  });
+
+  test("spectralNorm keeps them 0, and divides them once they have moved", () => {
+    const model = spectralNorm(dense(3, { weights: initializers.zeros, useBias: false }), { iterations: 60 });
+    const { params, state } = model.init(own, input);
+    const [output, after] = model.applyWithState(params, input, { state, training: true });
+    assert.ok(numbersOf(output).every((value) => value === 0));
+    const slopes = grad((p: typeof params) => model.apply(p, input, { state }).sub(1).square().sum())(params);
+    const weights = (slopes.layer as VariableTree).weights as Tensor;
+    assert.ok(numbersOf(weights).every((value) => Number.isFinite(value) && value !== 0));
+    const [moved] = model.applyWithState({ layer: { weights } }, input, { state: after, training: true });
+    near(moved, input.matmul(weights).div(numbersOf(linalg.svd(weights).s)[0]!) as Tensor);
+  });
 });
 
 test("the inner layer is a part, which can be replaced and named", () => {

@@ -1,10 +1,10 @@
 /** Losses of vectors: cosine, contrastive, triplets, InfoNCE, NT-Xent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, grad, type Tensor } from "../../../src/index.js";
+import { concat, grad, type Tensor, tensor } from "../../../src/index.js";
 import { losses } from "../../../src/nn/index.js";
 import { drawn, near, testLossesAgainstTorch, testSlopes } from "../../support/loss-cases.js";
-import { f64, numbersOf } from "../../support/tensors.js";
+import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 
 const { contrastive, cosineSimilarity, infoNCE, ntXent, triplet } = losses;
 const each = { reduction: "none" } as const;
@@ -66,4 +66,21 @@ test("temperatures, shapes and targets that do not fit are refused", () => {
   assert.throws(() => ntXent(a, a, { temperature: 0 }), { name: "ArgumentError", message: /temperature is a number/ });
   assert.throws(() => ntXent(f64([1, 2]), f64([1, 2])), { name: "ShapeError", message: /vectors in rows, \[n, d\]/ });
   assert.throws(() => triplet(a, null as never), { name: "ArgumentError", message: /\{ positive, negative \}/ });
+});
+
+describeOnTensorDevices("cosines of vectors far from 1", (device) => {
+  test("keep their digits in f32, values and slopes", () => {
+    const [a, b] = [[1, 2, -0.5], [2, 1, 0.25]]; // biome-ignore format: vectors
+    const on = (values: readonly number[], factor: number) =>
+      tensor([values.map((value) => value * factor)], { dtype: "f32", device });
+    const wanted = numbersOf(cosineSimilarity(f64([a]), f64([b])));
+    const slope = numbersOf(grad((x: Tensor) => cosineSimilarity(x, f64([b])))(f64([a])));
+    for (const factor of [1e-25, 1, 1e25]) {
+      const [x, y] = [on(a, factor), on(b, factor)];
+      near(numbersOf(cosineSimilarity(x, y)), wanted, 1e-6, `${factor}`);
+      const found = numbersOf(grad((each: Tensor) => cosineSimilarity(each, y))(x)).map((each) => each * factor);
+      near(found, slope, 1e-6, `the slope at ${factor}`);
+    }
+    near(numbersOf(infoNCE(on(a, 1e-25), on(b, 1e25))), [0], 1e-6, "one pair");
+  });
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { arange, type Tensor } from "../../../src/index.js";
 import { schedules } from "../../../src/nn/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 import { assertSchedule } from "./at-steps.js";
@@ -30,7 +31,55 @@ describeOnTensorDevices("schedules with a turn", (device) => {
   });
 });
 
+describeOnTensorDevices("cosines that restart, late in a run", (device) => {
+  const stepsFrom = (first: number, dtype: "i32" | "f32") => arange(first, first + 24, 1, { dtype, device }) as Tensor;
+  const assertFrom = async (schedule: schedules.Schedule, first: number, formula: (step: number) => number) => {
+    for (const dtype of first > 2 ** 24 ? (["i32"] as const) : (["i32", "f32"] as const)) {
+      const found = (await (schedule(stepsFrom(first, dtype)) as Tensor).data()) as Float32Array;
+      found.forEach((value, i) => {
+        const wanted = formula(first + i);
+        assert.ok(Math.abs(value - wanted) < 4e-7, `${dtype}, step ${first + i}: ${value}, not ${wanted}`);
+      });
+    }
+  };
+
+  test("lose no digits", async () => {
+    for (const first of [2550, 1e6 + 1, 1e9 + 3])
+      await assertFrom(cosineRestarts(1, 10), first, (step) => half((step % 10) / 10));
+    const single = cosineRestarts(1, 10);
+    assert.ok(Math.abs(Number(await single(123456787).item()) - half(0.7)) < 4e-7);
+    assert.ok(Math.abs(Number(await single(123456787.5).item()) - half(0.75)) < 4e-7);
+  });
+
+  test("restart at the step where the period begins", async () => {
+    for (const [steps, growth] of [
+      [1, 2],
+      [10, 2],
+      [7, 3],
+      [10, 1.5],
+      [100, 1.01],
+    ] as const) {
+      // Where periods begin, summed without rounding: growth · 100 is whole.
+      const begins: bigint[] = [0n];
+      const [scale, times] = [10n ** 60n, BigInt(Math.round(growth * 100))];
+      for (let length = BigInt(steps) * scale; begins.at(-1)! < 2n ** 30n * scale; length = (length * times) / 100n) {
+        begins.push(begins.at(-1)! + length);
+      }
+      const formula = (step: number) => {
+        const k = begins.findLastIndex((begin) => begin <= BigInt(step) * scale);
+        const [begin, end] = [begins[k]!, begins[k + 1]!];
+        return half(Number(((BigInt(step) * scale - begin) * 10n ** 15n) / (end - begin)) / 1e15);
+      };
+      for (const near of [50, 1e6, 1.6e7, 1e9]) {
+        const begin = begins.findLast((each) => each <= BigInt(near) * scale)!;
+        await assertFrom(cosineRestarts(1, steps, { growth }), Math.max(0, Number(begin / scale) - 12), formula);
+      }
+    }
+  });
+});
+
 test("misuse is refused by name", () => {
+  assert.throws(() => cosineRestarts(1, 1, { growth: 1 + 1e-9 }), { message: /makes more than 65536 periods/ });
   assert.throws(() => cosine(1, 0), { message: /^cosine: the number of steps/ });
   assert.throws(() => cosine(1, 5, { flor: 1 } as never), { message: /^cosine: there is no option "flor"/ });
   assert.throws(() => cosineRestarts(1, 5, { growth: 0.5 }), {
