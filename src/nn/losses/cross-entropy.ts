@@ -8,7 +8,15 @@ import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis, sameShape } from "../../core/shape.js";
 import { asFloat, checkTensor, finfo, positionsAlong, type Tensor, tensor, where } from "../../tensor/index.js";
 import { logSoftmax } from "../activations/rows.js";
-import { checkLossOptions, checkWithin, fittingPair, type LossOptions, reduceLosses, widePredictions } from "./loss.js";
+import {
+  checkLossOptions,
+  checkWithin,
+  fittingPair,
+  type LossOptions,
+  MAKE_INTEGERS,
+  reduceLosses,
+  widePredictions,
+} from "./loss.js";
 
 /** Options of `binaryCrossEntropy`. */
 export interface BinaryCrossEntropyOptions extends LossOptions {
@@ -167,7 +175,7 @@ function sharesOf(operation: string, p: Tensor, targets: Tensor, axis: number, i
     );
   }
   if (!isInteger(targets.dtype)) {
-    throw new DTypeError(`${operation}: numbers of classes are integers, not ${targets.dtype}; cast them to i32.`);
+    throw new DTypeError(`${operation}: numbers of classes are integers, not ${targets.dtype}; ${MAKE_INTEGERS}`);
   }
   const labels = targets.cast(/64$/.test(targets.dtype) ? "i64" : "i32");
   const isThere = labels.expandDims(axis).equal(positionsAlong(p, axis));

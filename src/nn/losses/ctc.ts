@@ -4,12 +4,19 @@
  * over time as one loop, in logarithms; its gradient is that of the loop.
  */
 import { isInteger } from "../../core/dtype.js";
-import { DTypeError, ShapeError } from "../../core/errors.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { arange, checkTensor, concat, full, type Tensor, tensor, where } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
 import { logSoftmax } from "../activations/rows.js";
-import { checkLossOptions, checkWithin, type LossOptions, reduceLosses, widePredictions } from "./loss.js";
+import {
+  checkLossOptions,
+  checkWithin,
+  type LossOptions,
+  MAKE_INTEGERS,
+  reduceLosses,
+  widePredictions,
+} from "./loss.js";
 
 /** Options of `connectionistTemporalClassification`. */
 export interface CtcOptions extends LossOptions {
@@ -28,7 +35,8 @@ const IMPOSSIBLE = -1e30;
 
 /**
  * -log of the probability of the labels [batch, labels] given the predictions [batch, frames, classes], for each example.
- * Predictions are logits, or log-probabilities, which are logits as well. A label that is no class gives NaN.
+ * Predictions are logits, or log-probabilities, which are logits as well. A label that is no class gives NaN. The blank is no label: it is
+ * refused, and inside of a trace, where labels are not known, the example is impossible, like one with too few frames: the loss is infinity.
  */
 export function connectionistTemporalClassification(
   predictions: Tensor,
@@ -54,6 +62,8 @@ export function connectionistTemporalClassification(
   const labels = targets.cast("i32");
   const isUsed = arange(most, { dtype: "i32", device: p.device }).less(labelLengths);
   const isValid = labels.greaterEqual(0).logicalAnd(labels.less(classes)).logicalOr(isUsed.logicalNot());
+  const hasBlank = labels.equal(blank).logicalAnd(isUsed).any({ axis: 1, keepDims: true });
+  checkNoBlank(operation, hasBlank, blank);
   const states = statesOf(where(isUsed, labels.clip(0, classes - 1), blank), blank);
   // [frames, batch, states]: the log-probability of each state's class in each frame.
   const emissions = logSoftmax(p)
@@ -61,7 +71,8 @@ export function connectionistTemporalClassification(
     .maximum(IMPOSSIBLE)
     .permute(1, 0, 2);
   const last = forward(emissions, states, blank, inputLengths);
-  const score = finalScore(last, labelLengths);
+  // No way spells a blank.
+  const score = where(hasBlank.squeeze(1), IMPOSSIBLE, finalScore(last, labelLengths));
   const isImpossible = score.less(IMPOSSIBLE / 10);
   const losses = where(isImpossible, zeroInfinity ? 0 : Infinity, score.neg());
   return reduceLosses(operation, where(isValid.all({ axis: 1 }), losses, Number.NaN), options);
@@ -77,9 +88,21 @@ function checkShapes(operation: string, p: Tensor, targets: Tensor): [batch: num
   }
   if (p.shape[1] === 0) throw new ShapeError(`${operation}: predictions ${formatShape(p.shape)} have no frames.`);
   if (!isInteger(targets.dtype)) {
-    throw new DTypeError(`${operation}: labels are integers, not ${targets.dtype}; cast them to i32.`);
+    throw new DTypeError(`${operation}: labels are integers, not ${targets.dtype}; ${MAKE_INTEGERS}`);
   }
   return p.shape as readonly number[] as [number, number, number];
+}
+
+/** Labels that are known are looked at; those of a trace are not known. */
+function checkNoBlank(operation: string, hasBlank: Tensor, blank: number): void {
+  const { isAbstract, trace } = hasBlank.node;
+  if (isAbstract || trace !== null) return;
+  const row = Array.from(hasBlank.dataSync() as ArrayLike<boolean | number>, Boolean).indexOf(true);
+  if (row === -1) return;
+  throw new ArgumentError(
+    `${operation}: example ${row} has the label ${blank}, which is the blank; number the labels without it, or give another blank. ` +
+      "Labels that fill up a row are left out by labelLengths.",
+  );
 }
 
 /** Lengths as a column, [batch, 1]. */

@@ -107,6 +107,10 @@ export function alignedWeights(operation: string, losses: Tensor, weights: Tenso
   return weights.cast(losses.dtype).reshape(shape);
 }
 
+/** The remedy for labels that are no integers. */
+export const MAKE_INTEGERS =
+  'cast them by .cast("i32"), or make them by tensor([0, 2, 1], { dtype: "i32" }) or as an Int32Array.';
+
 /** A number of an option that must lie in a range. */
 export function checkWithin(operation: string, what: string, value: number, isInside: boolean, range: string): void {
   if (isInside) return;

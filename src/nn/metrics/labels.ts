@@ -3,6 +3,7 @@ import { isFloat, isInteger } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { asFloat, checkTensor, positionsAlong, type Tensor, where } from "../../tensor/index.js";
+import { MAKE_INTEGERS } from "../losses/loss.js";
 
 /** Scores [..., classes] with labels: class numbers [...], or shares [..., classes], of which the largest is the label. */
 export function classLabels(operation: string, predictions: Tensor, targets: Tensor): Tensor {
@@ -22,7 +23,7 @@ export function classLabels(operation: string, predictions: Tensor, targets: Ten
 /** Class numbers as i32. */
 export function wholeLabels(operation: string, labels: Tensor): Tensor {
   if (isInteger(labels.dtype) || labels.dtype === "bool") return labels.cast("i32");
-  throw new DTypeError(`${operation}: numbers of classes are integers, not ${labels.dtype}; cast them to i32.`);
+  throw new DTypeError(`${operation}: numbers of classes are integers, not ${labels.dtype}; ${MAKE_INTEGERS}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Connectionist temporal classification, against PyTorch and against the sum over all paths. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grad, jit, type Tensor, tensor } from "../../../src/index.js";
+import { grad, jit, random, type Tensor, tensor } from "../../../src/index.js";
 import { losses } from "../../../src/nn/index.js";
 import { drawn, near, testLossesAgainstTorch, testSlopes } from "../../support/loss-cases.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
@@ -75,6 +75,28 @@ describeOnTensorDevices("ctc", () => {
     const step = jit((p: Tensor) => grad((x: Tensor) => ctc(x, words))(p));
     assert.ok(numbersOf(step(sure)).every((v) => Math.abs(v) < 1e-6));
   });
+});
+
+test("the blank is no label: it is refused where labels are known, and impossible where they are not", () => {
+  const p = random.normal(random.key(0, { device: "cpu" }), [2, 4, 3], { dtype: "f64" });
+  const words = labels([
+    [1, 2],
+    [2, 0],
+  ]);
+  assert.throws(() => ctc(p, words), {
+    name: "ArgumentError",
+    message: /example 1 has the label 0, which is the blank/,
+  });
+  assert.throws(() => ctc(p, words, { blank: 2 }), { message: /example 0 has the label 2/ });
+  const used = { ...each, labelLengths: [2, 1] };
+  const [first, second] = numbersOf(ctc(p, words, used)) as [number, number];
+  assert.ok(Number.isFinite(first) && Number.isFinite(second), "a blank that fills up a row");
+  const traced = (options: object) => jit((t: Tensor) => ctc(p, t, { ...each, ...options }))(words);
+  assert.deepEqual(numbersOf(traced({})), [first, Infinity]);
+  assert.deepEqual(numbersOf(traced({ zeroInfinity: true })), [first, 0]);
+  const slopes = jit((t: Tensor) => grad((x: Tensor) => ctc(x, t, { reduction: "sum", zeroInfinity: true }))(p))(words);
+  assert.ok(numbersOf(slopes.at(1) as Tensor).every((value) => value === 0));
+  assert.ok(numbersOf(slopes.at(0) as Tensor).every((value) => Number.isFinite(value) && value !== 0));
 });
 
 test("no frames spell no labels; labels that are no class give NaN; arguments that do not fit are refused", () => {
