@@ -92,7 +92,13 @@ export function lossOf(operation: string, choice: LossChoice, factors?: LossWeig
     const count = others.length === 0 ? countOf(only) : isEmpty && where(isEmpty, 0, exampleWeight(batch));
     return {
       loss: counted(loss, count as Tensor | undefined),
-      parts: others.length > 0 ? Object.fromEntries(parts) : {},
+      // 0 where nothing counts, which counts in no mean: NaN would look like the cause of another part's failure.
+      parts:
+        others.length > 0
+          ? Object.fromEntries(
+              parts.map(([name, each], i) => [name, counted(unless(empties[i], each, 0), countOf(each))]),
+            )
+          : {},
       isEmpty,
     };
   };

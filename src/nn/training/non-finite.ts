@@ -52,11 +52,22 @@ export async function explainNonFinite<In>(
     const bad = await firstBad(output, (path) => `the output ${path && `${path} `}of ${label}`);
     if (bad) return bad;
   }
-  const { loss: value, parts } = loss(predictions, batch);
+  const found = foundLoss(loss, predictions, batch);
+  if (typeof found === "string") return found;
   const bad =
-    (await firstBad(parts, (path) => path)) ??
-    (await firstBad(value, () => "the loss, of predictions that are finite,"));
+    (await firstBad(found.parts, (path) => path.replace(/^\["(.*)"\]$/, "$1"))) ??
+    (await firstBad(found.loss, () => "the loss, of predictions that are finite,"));
   return bad ?? (await badGradient(model, loss, { params, state }, batch, key));
+}
+
+/** The loss; or what it refuses now that the values are known, as the blank among labels. In the step they were not. */
+function foundLoss<In>(loss: LossOf, predictions: unknown, batch: Example<In>): ReturnType<LossOf> | string {
+  try {
+    return loss(predictions, batch);
+  } catch (error) {
+    if (error instanceof PumiceError) return `the loss refuses the batch (${error.message.replace(/\.$/, "")})`;
+    throw error;
+  }
 }
 
 async function badGradient<In>(

@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { random, type Tensor, tensor } from "../../../src/index.js";
-import { activations, dense, layer, NonFiniteLossError, optimizers, sequential, train } from "../../../src/nn/index.js";
+import {
+  activations,
+  block,
+  dense,
+  layer,
+  NonFiniteLossError,
+  optimizers,
+  sequential,
+  train,
+} from "../../../src/nn/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 
 describeOnTensorDevices("a loss that is not finite", (device) => {
@@ -60,6 +69,33 @@ describeOnTensorDevices("a loss that is not finite", (device) => {
       /first, the parameter second\.weights .* since a gradient was not finite in the step before/,
       2,
     );
+  });
+
+  test("comes from labels that the loss refuses where it sees them", async () => {
+    const labels = tensor([[1], [2], [1], [2], [1], [0], [1], [2], [1], [2], [1], [2]], { dtype: "i32", device });
+    const wide = random.normal(random.key(3, { device }), [12, 5, 3]).realize();
+    const loss = "connectionistTemporalClassification";
+    const run = train(sequential(dense(3)), {
+      ...options,
+      data: { x: wide, y: labels },
+      batchSize: 12,
+      loss,
+      epochs: 1,
+    });
+    await expectError(run, /first, the loss refuses the batch \(.*: example \d+ has the label 0, which is the blank/);
+  });
+
+  test("is not that of an output in which nothing counts", async () => {
+    const heads = block({ a: dense(3), b: dense(1) }, ({ a, b }, input: Tensor) => ({ a: a(input), b: b(input) }));
+    const ignored = tensor(new Int32Array(12).fill(9), { device });
+    const infinite = (p: Tensor) => p.mul(0).add(1).sum().div(0);
+    const run = train(heads, {
+      ...options,
+      data: { x, y: { a: ignored, b: y } },
+      loss: { a: ["categoricalCrossEntropy", { fromLogits: true, ignoreIndex: 9 }], b: infinite },
+      epochs: 1,
+    });
+    await expectError(run, /first, loss\.b is infinite\./);
   });
 
   test("goes on where that was asked for", async () => {
