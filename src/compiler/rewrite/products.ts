@@ -22,17 +22,19 @@ import { isTiled, type ProductPlan, planProduct } from "../tiles/plan.js";
 import { splitProduct } from "./split-product.js";
 
 /**
- * An operand of at most `cheap` additions is computed while tiles are loaded; of a dearer one storing pays from `worth` additions on, over all
- * loads of an element. Memory is near a processor: a batch of bytes over 255 was better stored, where its product loads it four times.
+ * An operand of at most `cheap` additions is computed while tiles are loaded; of a dearer one storing pays from `worth` additions on,
+ * over all loads of an element, and from so many `loads` on. The panels of a CPU are packed from memory that is near: a batch of
+ * bytes over 255 was better stored, where its product loads it four times. Quantised weights, loaded once or twice, stay narrow.
  */
 interface StoringCosts {
   readonly cheap: number;
   readonly worth: number;
+  readonly loads: number;
 }
-const STORING = { gpu: { cheap: 8, worth: 48 }, cpu: { cheap: 2, worth: 16 } } as const satisfies Record<
-  string,
-  StoringCosts
->;
+const STORING = {
+  usual: { cheap: 8, worth: 48, loads: 1 },
+  panels: { cheap: 2, worth: 16, loads: 3 },
+} as const satisfies Record<string, StoringCosts>;
 
 interface ProductRewriter {
   /** The replacement of a product with these params and operands; null where it becomes a sum of products. */
@@ -43,8 +45,7 @@ interface ProductRewriter {
 
 export function productRewriter(profile: TileProfile): ProductRewriter {
   const stored = new Set<Node>();
-  const costs = profile.kind === "panels" ? STORING.cpu : STORING.gpu;
-  const store = (operand: Node, times: number) => {
+  const store = (operand: Node, times: number, costs: StoringCosts) => {
     for (const node of computedOften(operand, times, costs)) stored.add(node);
   };
   return {
@@ -57,8 +58,10 @@ export function productRewriter(profile: TileProfile): ProductRewriter {
       if (profile.note && isTiled(wanted, profile)) profile.note([a, b], wanted.precision);
       const plan = planProduct(wanted, profile);
       const [rows, columns] = plan ? [plan.tile.rows, plan.tile.columns] : [1, 1];
-      store(a, Math.ceil(n / columns));
-      store(b, Math.ceil(m / rows));
+      // What is no product of tiles fuses with its operands.
+      const costs = plan && profile.kind === "panels" ? STORING.panels : STORING.usual;
+      store(a, Math.ceil(n / columns), costs);
+      store(b, Math.ceil(m / rows), costs);
       if (!plan) return null;
       for (const [operand, times] of [
         [a, n / columns],
@@ -133,7 +136,8 @@ function filled(node: Node, axis: number, extent: number): Node {
 }
 
 /** The nodes behind the movement of an operand that cost too much to be computed each of the times they are loaded. */
-function computedOften(operand: Node, times: number, { cheap, worth }: StoringCosts): Node[] {
+function computedOften(operand: Node, times: number, { cheap, worth, loads }: StoringCosts): Node[] {
+  if (times < loads) return [];
   const found: Node[] = [];
   const seen = new Set<Node>();
   const stack = [operand];
