@@ -23,17 +23,16 @@ import { splitProduct } from "./split-product.js";
 
 /**
  * An operand of at most `cheap` additions is computed while tiles are loaded; of a dearer one storing pays from `worth` additions on,
- * over all loads of an element, and from so many `loads` on. The panels of a CPU are packed from memory that is near: a batch of
- * bytes over 255 was better stored, where its product loads it four times. Quantised weights, loaded once or twice, stay narrow.
+ * over all loads of an element. The panels of a CPU are packed from memory that is near: a batch of bytes over 255 was better stored,
+ * where its product loads it four times. Quantised weights, loaded once or twice, stay narrow.
  */
 interface StoringCosts {
   readonly cheap: number;
   readonly worth: number;
-  readonly loads: number;
 }
 const STORING = {
-  usual: { cheap: 8, worth: 48, loads: 1 },
-  panels: { cheap: 2, worth: 16, loads: 3 },
+  usual: { cheap: 8, worth: 48 },
+  panels: { cheap: 2, worth: 16 },
 } as const satisfies Record<string, StoringCosts>;
 
 interface ProductRewriter {
@@ -136,8 +135,7 @@ function filled(node: Node, axis: number, extent: number): Node {
 }
 
 /** The nodes behind the movement of an operand that cost too much to be computed each of the times they are loaded. */
-function computedOften(operand: Node, times: number, { cheap, worth, loads }: StoringCosts): Node[] {
-  if (times < loads) return [];
+function computedOften(operand: Node, times: number, { cheap, worth }: StoringCosts): Node[] {
   const found: Node[] = [];
   const seen = new Set<Node>();
   const stack = [operand];
