@@ -57,7 +57,7 @@ export function productRewriter(profile: TileProfile): ProductRewriter {
       if (profile.note && isTiled(wanted, profile)) profile.note([a, b], wanted.precision);
       const plan = planProduct(wanted, profile);
       const [rows, columns] = plan ? [plan.tile.rows, plan.tile.columns] : [1, 1];
-      // What is no product of tiles fuses with its operands.
+      // A product without tiles becomes a sum, which fuses with its operands.
       const costs = plan && profile.kind === "panels" ? STORING.panels : STORING.usual;
       store(a, Math.ceil(n / columns), costs);
       store(b, Math.ceil(m / rows), costs);

@@ -80,7 +80,8 @@ function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return known;
 }
 
-const resultsOf = (member: Member): readonly Node[] =>
+/** The nodes that a member stores. */
+export const resultsOf = (member: Member): readonly Node[] =>
   member.kind === "routine" ? [member.node] : member.sibling.group.results.map(({ node }) => node);
 
 /** Rows with the same key are the same rows. */
@@ -156,7 +157,7 @@ class GrowingCluster implements Cluster {
     }
   }
 
-  /** What is not above the other does not need it. */
+  /** A cluster that is not above another does not need it. */
   dependsOn(other: GrowingCluster): boolean {
     const seen = new Set<GrowingCluster>([this]);
     for (const cluster of seen) {

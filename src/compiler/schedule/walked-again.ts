@@ -6,7 +6,7 @@
  */
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import { type Cluster, rowsKey, type Sibling } from "./siblings.js";
+import { type Cluster, resultsOf, rowsKey, type Sibling } from "./siblings.js";
 import { LOAD_COST } from "./stored-values.js";
 
 /** Additions that are worth a change: fewer take no time that anyone would see. */
@@ -16,41 +16,52 @@ const MAX_CANDIDATES = 16;
 
 /** Reductions to be stored by themselves. */
 export function walkedAgain(clusters: readonly Cluster[]): Node[] {
-  const clusterOf = new Map<Node, Cluster>();
+  const { makers, readers } = indexed(clusters);
+  const readersOf = (node: Node): readonly Cluster[] => readers.get(node)?.slice(-MAX_CANDIDATES) ?? [];
+  const found: Node[] = [];
+  for (const cluster of clusters) {
+    for (const sibling of siblingsOf(cluster)) {
+      for (const node of waitingReductions(sibling)) {
+        const behind = behindReduction(node, sibling);
+        const needs = behind.loads.flatMap((load) => makers.get(load) ?? []);
+        const least = Math.max(LEAST_SAVED, 4 * LOAD_COST * productOf(node.shape));
+        const isJoined = (earlier: Cluster) =>
+          earlier !== cluster &&
+          cluster.dependsOn(earlier) &&
+          !needs.some((needed) => needed === earlier || needed.dependsOn(earlier)) &&
+          hasRowsOf(earlier, sibling) &&
+          savedWith(earlier, behind) >= least;
+        if (behind.loads.flatMap(readersOf).some(isJoined)) found.push(node);
+      }
+    }
+  }
+  return found;
+}
+
+/** The cluster that makes each node, and those that reduce what they load of it. */
+function indexed(clusters: readonly Cluster[]) {
+  const makers = new Map<Node, Cluster>();
   const readers = new Map<Node, Cluster[]>();
   for (const cluster of clusters) {
-    for (const member of cluster.members) {
-      if (member.kind === "routine") clusterOf.set(member.node, cluster);
-      else for (const { node } of member.sibling.group.results) clusterOf.set(node, cluster);
-    }
-    for (const sibling of siblingsOf(cluster)) {
-      if (sibling.reductions.length === 0) continue;
-      for (const node of sibling.loads.keys()) {
+    for (const member of cluster.members) for (const node of resultsOf(member)) makers.set(node, cluster);
+    for (const { reductions, loads } of siblingsOf(cluster)) {
+      if (reductions.length === 0) continue;
+      for (const node of loads.keys()) {
         const known = readers.get(node) ?? [];
         if (known.at(-1) !== cluster) known.push(cluster);
         readers.set(node, known);
       }
     }
   }
-  const found = new Set<Node>();
-  for (const cluster of clusters) {
-    for (const sibling of siblingsOf(cluster)) {
-      for (const { node, isApart, outers } of sibling.reductions) {
-        if (isApart || outers.size > 0 || sibling.group.results.some((result) => result.node === node)) continue;
-        const behind = behindReduction(node, sibling);
-        const needs = behind.loads.flatMap((load) => clusterOf.get(load) ?? []);
-        const others = new Set(behind.loads.flatMap((load) => readers.get(load)?.slice(-MAX_CANDIDATES) ?? []));
-        const isEarlier = (other: Cluster) =>
-          other !== cluster &&
-          cluster.dependsOn(other) &&
-          !needs.some((needed) => needed === other || needed.dependsOn(other)) &&
-          hasRowsOf(other, sibling);
-        const least = Math.max(LEAST_SAVED, 4 * LOAD_COST * productOf(node.shape));
-        if ([...others].some((other) => isEarlier(other) && savedWith(other, behind) >= least)) found.add(node);
-      }
-    }
-  }
-  return [...found];
+  return { makers, readers };
+}
+
+/** The reductions of a group that something follows in its kernel. Those that others need again stay where they are. */
+function waitingReductions({ group, reductions }: Sibling): Node[] {
+  const results = new Set(group.results.map(({ node }) => node));
+  return reductions
+    .filter(({ node, isApart, outers }) => !isApart && outers.size === 0 && !results.has(node))
+    .map(({ node }) => node);
 }
 
 const siblingsOf = ({ members }: Cluster): Sibling[] =>
@@ -59,7 +70,7 @@ const siblingsOf = ({ members }: Cluster): Sibling[] =>
 const hasRowsOf = (cluster: Cluster, { group }: Sibling): boolean =>
   siblingsOf(cluster).some((each) => each.reductions.length > 0 && rowsKey(each.group) === rowsKey(group));
 
-/** What a reduction is computed from, within its group. */
+/** The nodes that a reduction is computed from within its group, and those that it loads. */
 interface Behind {
   readonly computed: readonly Node[];
   readonly loads: readonly Node[];

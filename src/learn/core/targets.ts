@@ -30,6 +30,13 @@ interface Codes {
   readonly classes: readonly Label[];
 }
 
+/** Whether targets can only be labels: texts, booleans, categories. Whole numbers may be labels, too. */
+export const areNames = (targets: unknown): boolean => {
+  if (isTensor(targets)) return targets.dtype === "bool";
+  if (isColumn(targets)) return targets.kind === "category";
+  return Array.isArray(targets) && (typeof targets[0] === "string" || typeof targets[0] === "boolean");
+};
+
 /** Targets of regression beside a matrix: floats of its dtype on its device, [samples] or [samples, outputs]. */
 export function numbersBeside(operation: string, targets: Numbers, matrix: Tensor): Tensor {
   const given = numbersLike(operation, targets, matrix);

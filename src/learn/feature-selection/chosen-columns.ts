@@ -1,12 +1,11 @@
 /** Columns that a selection keeps: what all selectors learn, and how they transform. They look at targets where their rule does. */
-import { isTensor, type Tensor, tensor, where, zeros } from "../../tensor/index.js";
+import { type Tensor, tensor, where, zeros } from "../../tensor/index.js";
 import type { TargetReader } from "../core/estimator.js";
 import { inputNames } from "../core/feature-names.js";
 import type { Fitted } from "../core/model.js";
 import type { Features } from "../core/samples.js";
 import type { Ignored } from "../core/sorts.js";
-import { codesBeside, type Labels, type Numbers, numbersBeside } from "../core/targets.js";
-import { isColumn } from "../tables/table.js";
+import { areNames, codesBeside, type Labels, type Numbers, numbersBeside } from "../core/targets.js";
 
 /** The columns that stay, in their order, [kept], i32. */
 export interface Chosen {
@@ -54,20 +53,12 @@ export function selectionMethods<L extends Chosen, O extends object>() {
   };
 }
 
-/** Texts and booleans are labels; anything else is numbers, which whole ones may be labels of. */
-const areLabels = (targets: unknown): boolean =>
-  isTensor(targets)
-    ? targets.dtype === "bool"
-    : isColumn(targets)
-      ? targets.kind === "category"
-      : Array.isArray(targets) && (typeof targets[0] === "string" || typeof targets[0] === "boolean");
-
 /** Targets of selectors: numbers, or positions of classes where labels are texts or booleans. Left out where the rule takes none. */
 export const selectorTargets: TargetReader<Ignored> = {
   areLabels: false,
   async read(operation, targets, x) {
     if (targets === undefined) return { y: null, classes: null };
-    if (!areLabels(targets)) return { y: numbersBeside(operation, targets as Numbers, x), classes: null };
+    if (!areNames(targets)) return { y: numbersBeside(operation, targets as Numbers, x), classes: null };
     const { codes } = await codesBeside(operation, targets as Labels, x, undefined);
     return { y: codes.cast(x.dtype) as Tensor, classes: null };
   },

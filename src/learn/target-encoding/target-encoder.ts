@@ -5,14 +5,14 @@
 import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { isTensor, stack, type Tensor, tensor } from "../../tensor/index.js";
+import { stack, type Tensor, tensor } from "../../tensor/index.js";
 import type { Data, Estimator, EstimatorMaker, FitOptions, FittedWith, TargetReader } from "../core/estimator.js";
 import { inputNames } from "../core/feature-names.js";
 import type { Fitted, LearnedTree, Model } from "../core/model.js";
 import type { SampleReader, Samples } from "../core/samples.js";
 import { checkAmount } from "../core/settings.js";
 import { type Ignored, type TransformMethods, transformer } from "../core/sorts.js";
-import { codesBeside, type Labels, type Numbers, numbersBeside } from "../core/targets.js";
+import { areNames, codesBeside, type Labels, type Numbers, numbersBeside } from "../core/targets.js";
 import {
   becoming,
   type CategoryOptions,
@@ -22,7 +22,6 @@ import {
   rowsOfTable,
 } from "../preprocessing/categories.js";
 import { kFold, type Splitter, stratifiedKFold } from "../selection/splits.js";
-import { isColumn } from "../tables/table.js";
 import { type CodedColumn, encodingsOf } from "./encodings.js";
 
 /** Options of `targetEncoder`. */
@@ -57,19 +56,11 @@ const samples: SampleReader<TargetEncoderOptions> = {
     encoderSamples.readLike(operation, given, fitted, placing, { ...options, handleUnknown: "encode" }),
 };
 
-/** Texts and booleans are labels; whole numbers may be. */
-const areLabels = (targets: unknown): boolean =>
-  isTensor(targets)
-    ? targets.dtype === "bool"
-    : isColumn(targets)
-      ? targets.kind === "category"
-      : Array.isArray(targets) && (typeof targets[0] === "string" || typeof targets[0] === "boolean");
-
 const targets: TargetReader<Ignored> = {
   areLabels: false,
   async read(operation, given, x) {
     if (given === undefined) throw new ArgumentError(`${operation}: categories are encoded by targets; give them.`);
-    if (!areLabels(given)) return { y: numbersBeside(operation, given as Numbers, x), classes: null };
+    if (!areNames(given)) return { y: numbersBeside(operation, given as Numbers, x), classes: null };
     const { codes, classes } = await codesBeside(operation, given as Labels, x, undefined);
     return { y: codes.cast(x.dtype) as Tensor, classes };
   },
