@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emitWasm, rowsPerCount, slotBytes } from "../../../../src/compiler/emit/wasm/emit-kernel.js";
+import { canTakeTurns, planVectors } from "../../../../src/compiler/emit/wasm/vector-plan.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import { UnsupportedError } from "../../../../src/core/errors.js";
 import { WebAssembly } from "../../../../src/core/webassembly.js";
@@ -40,4 +41,35 @@ test("lanes are 1 or 4, and four lanes share their arrays", () => {
   assert.ok(WebAssembly.validate(emitWasm(lanes(4))));
   assert.throws(() => emitWasm(withArray(4, 4, true)), /private arrays of several lanes/);
   assert.ok(WebAssembly.validate(emitWasm(withArray(4, 1, true))));
+});
+
+test("wherever a thread's rows begin and end, each row finds its place by division, and no other row is touched", () => {
+  const [rows, by] = [100, 48];
+  const k = new KernelBuilder("places", rows);
+  const target = k.buffer("i32", true);
+  const place = k.binary("irem", k.row, k.constant("i32", by));
+  const line = k.binary("idiv", k.row, k.constant("i32", by));
+  k.store(target, k.row, k.binary("add", k.binary("mul", line, k.constant("i32", 1000)), place));
+  const kernel = k.finish();
+  assert.ok(planVectors(kernel).isRowVector && canTakeTurns(kernel.body));
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(emitWasm(kernel)), { env: { memory } });
+  const words = new Int32Array(memory.buffer);
+  const [args, buffer] = [1024, 4096];
+  words[args / 4] = buffer;
+  for (const [start, end] of [
+    [0, 100],
+    [4, 97],
+    [8, 40],
+    [12, 13],
+    [20, 84],
+    [33, 100],
+  ] as const) {
+    words.fill(-1, buffer / 4, buffer / 4 + rows);
+    (exports.run as (args: number, start: number, end: number) => void)(args, start, end);
+    const want = Array.from({ length: rows }, (_, i) =>
+      i >= start && i < end ? 1000 * Math.floor(i / by) + (i % by) : -1,
+    );
+    assert.deepEqual([...words.subarray(buffer / 4, buffer / 4 + rows)], want, `rows ${start} to ${end}`);
+  }
 });
