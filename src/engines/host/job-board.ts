@@ -50,6 +50,11 @@ interface Job {
   readonly limit: number;
 }
 
+/** A job, and whether sleeping workers are woken for it. */
+interface OpenJob extends Job {
+  readonly wakes: boolean;
+}
+
 export class JobBoard {
   private readonly words: Int32Array;
   /** The last job this thread took part in, by its number. */
@@ -61,7 +66,7 @@ export class JobBoard {
 
   // ---------------------------------------------------------------------------------------------- main thread
 
-  open({ kernel, args, length, chunk, limit }: Job): void {
+  open({ kernel, args, length, chunk, limit, wakes }: OpenJob): void {
     const { words } = this;
     words[KERNEL] = kernel;
     words[ARGS] = args;
@@ -72,7 +77,12 @@ export class JobBoard {
     Atomics.store(words, NEXT, 0);
     const number = (Atomics.load(words, STATE) >> NUMBER_SHIFT) + 1;
     Atomics.store(words, STATE, (number << NUMBER_SHIFT) | OPEN);
-    this.wake(limit);
+    this.wake(wakes ? limit : 0);
+  }
+
+  /** Workers that sleep. */
+  get sleeping(): number {
+    return Atomics.load(this.words, SLEEPING);
   }
 
   /** Closes the job: no worker can join any more. */
@@ -133,7 +143,7 @@ export class JobBoard {
 
   private wake(count: number): void {
     Atomics.add(this.words, WAKE, 1);
-    if (count > 0 && Atomics.load(this.words, SLEEPING) > 0) Atomics.notify(this.words, WAKE, count);
+    if (count > 0 && this.sleeping > 0) Atomics.notify(this.words, WAKE, count);
   }
 
   // ---------------------------------------------------------------------------------------------- workers

@@ -18,7 +18,7 @@ import { type Background, runInSlices } from "./background.js";
 import type { HostDevice } from "./device.js";
 import type { RunFunction } from "./job-board.js";
 import { ARGUMENTS } from "./memory.js";
-import { failed, type SharedKernel } from "./thread-pool.js";
+import { type Crew, failed, type SharedKernel } from "./thread-pool.js";
 
 export interface HostKernelOptions {
   /** Name for errors and profiles. */
@@ -64,26 +64,13 @@ export class HostKernel {
     if (!(grain >= 1)) throw new ArgumentError(`${this.name}: grain ${grain}; it is at least 1.`);
     this.writeArguments(buffers, args);
     if (length === 0) return;
-    const { clock } = device;
-    const { threads } = device;
-    if (!clock) this.dispatch(length, grain, threads);
-    else {
-      const start = performance.now();
-      this.dispatch(length, grain, threads);
-      clock.push({ name: this.name, start, end: performance.now() });
-    }
+    this.dispatch(length, grain, { threads: device.threads, wakes: true });
   }
 
   /** @internal The same with the words of the argument block, for buffers that the caller keeps, on so many threads. */
-  runAt(words: readonly number[], length: number, grain: number, threads: number): void {
-    const { clock } = this.device;
+  runAt(words: readonly number[], length: number, grain: number, crew: Crew): void {
     this.writeWords(words);
-    if (!clock) this.dispatch(length, grain, threads);
-    else {
-      const start = performance.now();
-      this.dispatch(length, grain, threads);
-      clock.push({ name: this.name, start, end: performance.now() });
-    }
+    this.dispatch(length, grain, crew);
   }
 
   /**
@@ -91,18 +78,13 @@ export class HostKernel {
    * thread computes rows as well, and only leaves those that workers are late with. Else workers compute all, or, where there
    * are none, this thread when it has nothing else to do.
    */
-  startAt(
-    words: readonly number[],
-    length: number,
-    grain: number,
-    threads: number,
-    takesPart: boolean,
-  ): Background | null {
+  startAt(words: readonly number[], length: number, grain: number, crew: Crew, takesPart: boolean): Background | null {
     const { device, compiled } = this;
     const { clock, pool } = device;
+    const { threads } = crew;
     const chunk = chunkOf(length, grain, threads);
     if (takesPart && chunk === null) {
-      this.runAt(words, length, grain, threads);
+      this.runAt(words, length, grain, crew);
       return null;
     }
     this.writeWords(words);
@@ -110,8 +92,8 @@ export class HostKernel {
     if (chunk !== null) device.counters.threaded++;
     const start = performance.now();
     const note = () => clock?.push({ name: this.name, start, end: performance.now() });
-    const rows = [compiled, ARGUMENTS.address, length, chunk ?? length, threads] as const;
-    const background = takesPart ? pool.share(...rows) : threads > 1 ? pool.start(...rows) : null;
+    const job = { kernel: compiled, args: ARGUMENTS.address, length, chunk: chunk ?? length };
+    const background = takesPart ? pool.share(job, crew) : threads > 1 ? pool.start(job, threads) : null;
     const left = background ?? (takesPart ? null : this.inSlices(length));
     if (!left) note();
     else if (clock) void left.over.then(note);
@@ -127,13 +109,24 @@ export class HostKernel {
     for (let i = 0; i < words.length; i++) block[i] = words[i];
   }
 
-  private dispatch(length: number, grain: number, threads: number): void {
+  private dispatch(length: number, grain: number, crew: Crew): void {
+    const { clock } = this.device;
+    if (!clock) {
+      this.runRows(length, grain, crew);
+      return;
+    }
+    const start = performance.now();
+    this.runRows(length, grain, crew);
+    clock.push({ name: this.name, start, end: performance.now() });
+  }
+
+  private runRows(length: number, grain: number, crew: Crew): void {
     const { device, compiled } = this;
     device.counters.dispatches++;
-    const chunk = chunkOf(length, grain, threads);
+    const chunk = chunkOf(length, grain, crew.threads);
     if (chunk !== null) {
       device.counters.threaded++;
-      device.pool.run(compiled, ARGUMENTS.address, length, chunk, threads);
+      device.pool.run({ kernel: compiled, args: ARGUMENTS.address, length, chunk }, crew);
       return;
     }
     try {

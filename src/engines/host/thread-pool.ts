@@ -36,6 +36,15 @@ interface Job {
   readonly chunk: number;
 }
 
+/** The threads of a job, the calling one included, and whether those that sleep are woken for it. */
+export interface Crew {
+  readonly threads: number;
+  readonly wakes: boolean;
+}
+
+/** This thread by itself. */
+export const ALONE: Crew = { threads: 1, wakes: false };
+
 /** A job that was left to workers. */
 interface Started {
   readonly job: Job;
@@ -78,21 +87,20 @@ export class ThreadPool {
     return this.members.length;
   }
 
-  /** Runs rows 0 to `length` in chunks on up to `threads` threads. Returns when all is done, or throws. */
-  run(kernel: SharedKernel, args: number, length: number, chunk: number, threads: number): void {
-    this.settle();
-    this.ensureWorkers(threads - 1);
-    const helpers = Math.min(threads, Math.ceil(length / chunk)) - 1;
-    const failure = this.complete(this.open({ kernel, args, length, chunk }, helpers));
+  /** Workers that poll for a job, and help at once. */
+  get awake(): number {
+    return Math.max(0, this.members.length - this.board.sleeping);
+  }
+
+  /** Runs rows in chunks on up to so many threads. Returns when all is done, or throws. */
+  run(job: Job, crew: Crew): void {
+    const failure = this.complete(this.openFor(job, crew));
     if (failure) throw failure;
   }
 
   /** The same, but it does not wait for workers that are late: they finish in the background. Null when all is done. */
-  share(kernel: SharedKernel, args: number, length: number, chunk: number, threads: number): Background | null {
-    this.settle();
-    this.ensureWorkers(threads - 1);
-    const helpers = Math.min(threads, Math.ceil(length / chunk)) - 1;
-    const job = this.open({ kernel, args, length, chunk }, helpers);
+  share(rows: Job, crew: Crew): Background | null {
+    const job = this.openFor(rows, crew);
     const failure = this.takePart(job);
     if (failure === null && !spin(() => this.board.workersInside === 0, SPIN_MICROSECONDS)) return this.leave(job);
     const outcome = this.finish(job, failure);
@@ -101,10 +109,17 @@ export class ThreadPool {
   }
 
   /** Leaves the rows to as many workers, and returns at once. Null where there are no workers. */
-  start(kernel: SharedKernel, args: number, length: number, chunk: number, workers: number): Background | null {
+  start(job: Job, workers: number): Background | null {
     this.settle();
     this.ensureWorkers(workers);
-    return this.members.length === 0 ? null : this.leave(this.open({ kernel, args, length, chunk }, workers));
+    return this.members.length === 0 ? null : this.leave(this.open(job, workers, true));
+  }
+
+  /** Opens a job in which this thread takes part. */
+  private openFor(job: Job, { threads, wakes }: Crew): Job {
+    this.settle();
+    this.ensureWorkers(threads - 1);
+    return this.open(job, Math.min(threads, Math.ceil(job.length / job.chunk)) - 1, wakes);
   }
 
   private leave(job: Job): Background {
@@ -120,9 +135,9 @@ export class ThreadPool {
     if (started) this.end(started, this.complete(started.job));
   }
 
-  private open(job: Job, limit: number): Job {
+  private open(job: Job, limit: number, wakes: boolean): Job {
     const { args, length, chunk } = job;
-    this.board.open({ kernel: this.introduce(job.kernel), args, length, chunk, limit });
+    this.board.open({ kernel: this.introduce(job.kernel), args, length, chunk, limit, wakes });
     return job;
   }
 

@@ -14,9 +14,10 @@ import { jit } from "../../transforms/jit.js";
 import { leaves } from "../../transforms/tree.js";
 import type { Batches } from "./batches.js";
 import { collated } from "./collate.js";
+import { DRAW, type Drawn } from "./drawn.js";
 import { inOrder, type Order, shuffled, shuffledByBlocks } from "./order.js";
 import { readAhead } from "./prefetch.js";
-import { type Examples, type Rows, rowsOf } from "./rows.js";
+import { areTensors, type Examples, type Rows, rowsOf, type TensorRows } from "./rows.js";
 import { groupsOf, isStreamSource, type Stream, type StreamSource, shuffledStream, streamOf } from "./stream.js";
 
 /** A tree of examples as a batch has it: tensors in the place of values. */
@@ -131,10 +132,12 @@ function anyLoader(source: unknown, options: LoaderOptions & { readonly map?: Ma
   const batchesPerEpoch =
     count === null ? null : dropLast ? Math.floor(count / batchSize) : Math.ceil(count / batchSize);
   const text = `loader(${count ?? "any number of"} examples in ${batchesPerEpoch === null ? "" : `${batchesPerEpoch} `}batches of ${batchSize}${options.shuffle ? ", shuffled" : ""})`;
+  const isDrawn = areTensors(rows) && !options.map && !options.padLast;
   return {
     count,
     batchesPerEpoch,
     epoch,
+    ...(isDrawn && { [DRAW]: (index: number, from: number) => drawnBatches(rows, options, index, from) }),
     toString: () => text,
     [Symbol.for("nodejs.util.inspect.custom")]: () => text,
     async *[Symbol.asyncIterator]() {
@@ -184,21 +187,42 @@ async function orderOf(count: number, { shuffle, shuffleBlock }: LoaderOptions, 
   return shuffleBlock === undefined ? shuffled(count, seed) : shuffledByBlocks(count, shuffleBlock, seed);
 }
 
+/** The rows of each batch, in the order of an epoch, and how many of them are no copies. */
+async function* placesOf(
+  count: number,
+  options: LoaderOptions,
+  epoch: number,
+  from: number,
+): AsyncGenerator<{ readonly places: Int32Array; readonly real: number }, void> {
+  const { batchSize, dropLast = false, padLast = false } = options;
+  const order = await orderOf(count, options, epoch);
+  for (let start = from * batchSize; start < count; start += batchSize) {
+    const real = Math.min(batchSize, count - start);
+    if (real < batchSize && dropLast) return;
+    const places = new Int32Array(padLast ? batchSize : real);
+    for (let i = 0; i < places.length; i++) places[i] = order(start + Math.min(i, real - 1));
+    yield { places, real };
+  }
+}
+
 async function* ofRows(
   rows: Rows<unknown>,
   options: LoaderOptions,
   epoch: number,
   from: number,
 ): AsyncGenerator<RawBatch, void> {
-  const { batchSize, dropLast = false, padLast = false, device } = options;
-  const order = await orderOf(rows.count, options, epoch);
-  for (let start = from * batchSize; start < rows.count; start += batchSize) {
-    const real = Math.min(batchSize, rows.count - start);
-    if (real < batchSize && dropLast) return;
-    const length = padLast ? batchSize : real;
-    const places = Int32Array.from({ length }, (_, i) => order(start + Math.min(i, real - 1)));
-    yield { batch: await rows.read(places, device), real };
+  for await (const { places, real } of placesOf(rows.count, options, epoch, from)) {
+    yield { batch: await rows.read(places, options.device), real };
   }
+}
+
+async function* drawnBatches(
+  rows: TensorRows,
+  options: LoaderOptions,
+  epoch: number,
+  from: number,
+): AsyncGenerator<Drawn, void> {
+  for await (const { places } of placesOf(rows.count, options, epoch, from)) yield rows.draw(places, options.device);
 }
 
 async function* ofStream(

@@ -7,8 +7,9 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
-import { flatten } from "../../transforms/tree.js";
+import { leaves } from "../../transforms/tree.js";
 import { collated } from "./collate.js";
+import { Drawn, rowsAt } from "./drawn.js";
 
 /** Data by rows. */
 export interface Rows<B> {
@@ -16,6 +17,14 @@ export interface Rows<B> {
   /** A batch of these rows, in this order, on a device. */
   read(rows: Int32Array, device?: string): B | Promise<B>;
 }
+
+/** Rows of tensors. */
+export interface TensorRows extends Rows<unknown> {
+  /** The batch that `read` takes. */
+  draw(rows: Int32Array, device?: string): Drawn;
+}
+
+export const areTensors = (rows: Rows<unknown> | null): rows is TensorRows => rows !== null && "draw" in rows;
 
 /** Examples by their number: `{ count: 60_000, example: (i) => ({ x, y }) }`. An example is a tree of numbers, lists, typed arrays or tensors. */
 export interface Examples<E> {
@@ -59,27 +68,31 @@ const ofExamples = (examples: Examples<unknown>): Rows<unknown> => ({
 });
 
 /** Rows of a tree whose tensors have one first extent. Values become tensors once. */
-function ofTensors(source: unknown, operation: string): Rows<unknown> {
+function ofTensors(source: unknown, operation: string): TensorRows {
   let moved: { readonly device: string | undefined; readonly tree: unknown } | undefined;
   const treeOn = (device: string | undefined): unknown => {
     if (moved?.device !== device || moved === undefined) moved = { device, tree: asTensors(source, device, operation) };
     return moved.tree;
   };
-  const { leaves } = flatten(asTensors(source, undefined, operation));
-  const [first] = leaves;
+  const all = leaves(asTensors(source, undefined, operation));
+  const [first] = all;
   if (!first) throw new ArgumentError(`${operation}: the data hold no tensors.`);
-  for (const each of leaves) {
+  for (const each of all) {
     if (each.rank > 0 && each.shape[0] === first.shape[0]) continue;
     throw new ShapeError(
       `${operation}: tensors of ${formatShape(first.shape)} and ${formatShape(each.shape)}; all have one first extent, the number of rows.`,
     );
   }
+  const draw = (rows: Int32Array, device?: string): Drawn => {
+    const whole = treeOn(device);
+    return new Drawn(whole, tensor(rows, { device: device ?? first.device }) as Tensor);
+  };
   return {
     count: first.shape[0] as number,
+    draw,
     read: (rows, device) => {
-      const { leaves: all, unflatten } = flatten(treeOn(device));
-      const places = tensor(rows, { device: all[0]?.device }) as Tensor;
-      return unflatten(all.map((leaf) => leaf.take(places, { axis: 0 })));
+      const { whole, places } = draw(rows, device);
+      return rowsAt(whole, places);
     },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { ArgumentError } from "../../core/errors.js";
+import type { Drawn } from "../data/drawn.js";
 import type { TrainingProgress } from "./progress.js";
 import type { Training } from "./training.js";
 
@@ -37,7 +38,7 @@ export async function* loop<C, B>(
 /** The rest of an epoch; whether it went through to its end. */
 async function* epoch<C, B>(
   training: Training<C, B>,
-  batches: AsyncIterable<B>,
+  batches: AsyncIterable<B | Drawn>,
   saving: Saving,
   isAsked: () => boolean,
 ): AsyncGenerator<TrainingProgress, boolean> {

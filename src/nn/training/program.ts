@@ -10,6 +10,7 @@ import { full, isTensor, type Tensor, where } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { leaves } from "../../transforms/tree.js";
 import { flattenTensors, leafPaths, unflatten } from "../../transforms/trees.js";
+import { Drawn, rowsAt } from "../data/drawn.js";
 import { countOf } from "../losses/loss.js";
 import { runningMean } from "../metrics/running.js";
 import { checkedMetrics, type Means } from "./meter.js";
@@ -27,9 +28,9 @@ export interface DeviceState<C> {
 export const noFailure = (device: string): Tensor => full([], -1, { dtype: "i32", device }).realize() as Tensor;
 
 /** Runs a step. `index` counts them from 0; the step's own key is made of it and the key, on the device. */
-export type StepProgram<C, B> = (state: DeviceState<C>, batch: B, key: Key, index: number) => DeviceState<C>;
+export type StepProgram<C, B> = (state: DeviceState<C>, batch: B | Drawn, key: Key, index: number) => DeviceState<C>;
 
-/** The compiled step. `stops`: whether a loss that is not finite ends the training. */
+/** The compiled step, which takes the rows of a batch that is drawn. `stops`: whether a loss that is not finite ends the training. */
 export function stepProgram<C, B>(trainer: Trainer<C, B>, stops: boolean): StepProgram<C, B> {
   const step = ({ carry, means, bad }: DeviceState<C>, batch: B, key: Key, index: Tensor): DeviceState<C> => {
     // Folded in here: a trainer that draws nothing needs no key, and none is uploaded.
@@ -49,7 +50,16 @@ export function stepProgram<C, B>(trainer: Trainer<C, B>, stops: boolean): StepP
     const isNeeded = (path: string) => trainer.explain !== undefined && (trainer.explainsBy?.(path) ?? true);
     return { carry: likeBefore(carry, next, (path) => (isNeeded(path) ? isKept : null)), means: counted, bad: first };
   };
-  return jit(step, { donate: 0 }) as unknown as StepProgram<C, B>;
+  const taken = jit(step, { donate: 0 }) as unknown as StepProgram<C, B>;
+  const taking = jit(
+    (state: DeviceState<C>, whole: unknown, places: Tensor, key: Key, index: Tensor) =>
+      step(state, rowsAt(whole, places) as B, key, index),
+    { donate: 0 },
+  );
+  return (state, batch, key, index) =>
+    batch instanceof Drawn
+      ? taking(state, batch.whole, batch.places, key, index as unknown as Tensor)
+      : taken(state, batch, key, index);
 }
 
 /** Runs a batch of a validation. */

@@ -8,6 +8,7 @@ import { ArgumentError, PumiceError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/index.js";
 import { nextBudget } from "../../runs/pace.js";
 import type { Tensor } from "../../tensor/index.js";
+import { areDrawn, DRAW, type Drawn } from "../data/drawn.js";
 import type { PlateauState } from "../schedules/plateau.js";
 import type { EventName, TrainingEvent } from "./events.js";
 import type { Fingerprint } from "./fingerprint.js";
@@ -128,11 +129,17 @@ export class Training<C, B> implements Place<C> {
   // ------------------------------------------------------------------------------------------------ steps
 
   /** The batches of the epoch under way that come next. Those that were opened to see the first one are used. */
-  async *batches(): AsyncGenerator<B> {
+  async *batches(): AsyncGenerator<B | Drawn> {
     const { opened, epoch, place } = this;
+    const { data } = this.plan;
+    if (areDrawn(data)) {
+      await this.close();
+      yield* data[DRAW](epoch, place);
+      return;
+    }
     if (!opened || epoch > 0 || place > 0) {
       await this.close();
-      yield* this.plan.data.epoch(epoch, place);
+      yield* data.epoch(epoch, place);
       return;
     }
     yield opened.first;
@@ -154,7 +161,7 @@ export class Training<C, B> implements Place<C> {
   }
 
   /** Gives the device one more step. */
-  advance(batch: B): void {
+  advance(batch: B | Drawn): void {
     this.state = this.program(this.state, batch, this.stepKey, this.step);
     this.step++;
     this.place++;
