@@ -32,18 +32,29 @@ interface Gradients {
   readonly largest: Tensor;
 }
 
-/** Sums of gradients, hessians and counts by slot, feature and bin, f64 where the device has it. */
+/** Histograms of parents, and the parent of each slot among them; -1 for a slot that is not asked for. */
+interface Parents {
+  readonly histograms: Tensor;
+  readonly parentOfSlot: Tensor;
+}
+
+/**
+ * Sums of gradients, hessians and counts by slot, feature and bin, f64 where the device has it. With parents, what is left of them stands
+ * behind: the histograms of siblings.
+ */
 export function histogramByNode(
   codes: Tensor,
   nodeOfRow: Tensor,
   slotOfNode: Tensor,
   { gradients, hessians, largest }: Gradients,
-  slots: number,
-  isPrecise: boolean,
+  parents: Parents | null,
+  { slots, isPrecise }: { readonly slots: number; readonly isPrecise: boolean },
 ): Tensor {
   const dtype = backendOf(codes.node).hasDoubles ? "f64" : "f32";
   const inputs = [codes, nodeOfRow, slotOfNode, largest, gradients, ...(hessians ? [hessians] : [])];
-  return made(nodeHistogram, inputs, { slots, dtype, hasHessians: hessians !== null, isPrecise });
+  if (parents) inputs.push(parents.histograms, parents.parentOfSlot);
+  const params = { slots, dtype, hasHessians: hessians !== null, isPrecise, hasParents: parents !== null };
+  return made(nodeHistogram, inputs, params);
 }
 
 /** Limits of splits. */

@@ -13,19 +13,22 @@ export const BINS = 256;
 
 /**
  * Inputs: codes u32 [words, rows] (four features to a word), the node of each row i32 [rows], the slot of each node i32 [nodes] (-1:
- * none), the largest absolute gradient and hessian f32 [2], gradients f32 [rows], and hessians f32 [rows] where they differ from 1.
- * Params: slots, dtype, hasHessians, isPrecise.
- * Result [slots, 4·words, 256, channels]: sums of gradients, of hessians where there are any, and counts.
+ * none), the largest absolute gradient and hessian f32 [2], gradients f32 [rows], hessians f32 [rows] where they differ from 1, and
+ * with `hasParents` histograms of parents [some, 4·words, 256, channels] and the parent of each slot among them i32 [slots].
+ * Params: slots, dtype, hasHessians, isPrecise, hasParents.
+ * Result [slots, 4·words, 256, channels]: sums of gradients, of hessians where there are any, and counts. With parents twice as many:
+ * behind the slots what is left of their parents. A slot whose parent is -1 is not asked for; what stands there and behind is undefined.
  */
 export const nodeHistogram: RoutinePrimitive = {
   name: "nodeHistogram",
   kind: "routine",
-  infer: ([codes, nodeOfRow, , , gradients], { slots, dtype, hasHessians }) => {
+  infer: ([codes, nodeOfRow, , , gradients], { slots, dtype, hasHessians, hasParents }) => {
     const [words, rows] = codes.shape;
     if (codes.dtype !== "u32" || nodeOfRow.shape[0] !== rows || gradients.shape[0] !== rows) {
       throw new ShapeError(`nodeHistogram: codes of [${codes.shape}] for gradients of [${gradients.shape}].`);
     }
-    return { shape: [slots as number, 4 * words, BINS, hasHessians ? 3 : 2], dtype: dtype as "f64" | "f32" };
+    const count = (slots as number) * (hasParents ? 2 : 1);
+    return { shape: [count, 4 * words, BINS, hasHessians ? 3 : 2], dtype: dtype as "f64" | "f32" };
   },
 };
 
@@ -39,7 +42,8 @@ export const SPLIT_FACTS = 7;
 /**
  * The best split of each node. Inputs: histograms [slots, features, 256, channels], facts of nodes [slots, NODE_FACTS], of features
  * i32 [features, FEATURE_FACTS]; and where features are categorical, the order of their bins i32 [slots, features, 256] and how many
- * of them count i32 [slots, features]. Params: minSamplesLeaf, minHessian, l2. Result [slots, SPLIT_FACTS].
+ * of them count i32 [slots, features]. Params: minSamplesLeaf, minHessian, l2. Result [slots, SPLIT_FACTS]. The histogram of a node whose
+ * count is 0 is not looked at; its gain is -1.
  */
 export const bestSplits: RoutinePrimitive = {
   name: "bestSplits",

@@ -9,7 +9,7 @@ import type { FitProgress } from "../core/estimator.js";
 import type { Features } from "../core/samples.js";
 import { binsOf, codesOf } from "./bins.js";
 import { type BoostingOptions, categoricalOf, limitsOf } from "./boosting-options.js";
-import { binnedSamples, type Grown, growTree } from "./grow.js";
+import { type Grown, grower } from "./grow.js";
 import { predictionsOf, type TreeNode, type TreeTensors, treeTensors } from "./grown-tree.js";
 import { gradientsOf, type Loss, meanLoss } from "./losses.js";
 
@@ -65,15 +65,15 @@ export async function* boost(
 
   const bins = await binsOf(operation, train.x, { maxBins, isCategorical, seed });
   const limits = limitsOf(operation, features, options);
-  const grid = binnedSamples(codesOf(bins, train.x), bins, limits.monotonic, dtype === "f64");
-  const start = zeros([grid.samples], { device, dtype: "i32" }).realize() as Tensor;
+  const codes = codesOf(bins, train.x);
+  const grow = grower({ codes, bins, isPrecise: dtype === "f64" }, limits, device);
   const baseline = loss.baseline(train).realize() as Tensor;
   const spread = (count: number): Tensor =>
     baseline
       .broadcastTo([loss.outputs, count])
       .add(zeros([1, count], { device, dtype }))
       .realize() as Tensor;
-  let raw = spread(grid.samples);
+  let raw = spread(codes.shape[1] as number);
   let testRaw = test ? spread(test.x.shape[0] as number) : null;
   const trees: TreeNode[][] = [];
   const losses: { train: number[]; test: number[] } = { train: [], test: [] };
@@ -89,7 +89,7 @@ export async function* boost(
     const testRows: Tensor[] = [];
     const all = gradientsOf(loss, train, raw);
     for (const [output, gradients] of all.entries()) {
-      const grown = await growTree(grid, gradients, start, limits);
+      const grown = await grow(gradients);
       await settleLeaves(grown, loss, train, raw.at(output) as Tensor, learningRate);
       trees.push(grown.nodes);
       rows.push(raw.at(output).add(addedTo(grown, device, dtype)) as Tensor);

@@ -489,6 +489,7 @@ function isCount({ op, args, attribute }: IRValue, depth = 0): boolean {
     case "mul":
     case "min":
     case "idiv":
+    case "bitcast":
       return all();
     default:
       return false;

@@ -1,10 +1,10 @@
 /**
  * Histograms of gradients for growing trees: sums by node, feature and bin. Every row of a node that is asked for adds to one bin of
- * each feature. The result has the same bits in every run.
+ * each feature. Siblings are not summed: theirs is what is left of their parents'. The result has the same bits in every run.
  *
- * A CPU thread takes two features, lists the rows that count first (others would be mispredicted branches for every feature), and adds
- * in the order of the rows, so that nothing is combined later. A workgroup of a GPU takes four features and a chunk of rows, and adds whole
- * numbers (fixed point, relative to the largest gradient) in shared memory, where the order does not matter; chunks are combined as 64-bit integers.
+ * A CPU thread takes two features, for which the rows have been listed by slot: their sums stay in its cache, and are added in the order of
+ * the rows, so that nothing is combined later. A workgroup of a GPU takes four features and a chunk of rows, and adds whole numbers (fixed
+ * point, relative to the largest gradient) in shared memory, where the order does not matter; chunks are combined as 64-bit integers.
  */
 import type { Node } from "../../../graph/node.js";
 import { BINS } from "../../../graph/primitives/trees.js";
@@ -30,6 +30,8 @@ interface Shape {
   readonly channels: number;
   readonly type: "f32" | "f64";
   readonly hasHessians: boolean;
+  /** Siblings get what is left of their parents. */
+  readonly hasParents: boolean;
   /** Fixed point keeps twice as many bits. */
   readonly isPrecise: boolean;
 }
@@ -45,6 +47,7 @@ function shapeOf({ inputs: [codes], params }: Node): Shape {
     channels: hasHessians ? 3 : 2,
     type: params.dtype as "f32" | "f64",
     hasHessians,
+    hasParents: params.hasParents as boolean,
     isPrecise: params.isPrecise as boolean,
   };
 }
@@ -56,6 +59,11 @@ export const histogramRoutine: Routine = (node, profile) => {
 
 const inputs = (...which: readonly number[]) => which.map((index) => ({ kind: "input", index }) as const);
 const gradientInputs = ({ hasHessians }: Shape) => inputs(...(hasHessians ? [4, 5] : [4]));
+/** Histograms of parents, and the parent of each slot. */
+const parentInputs = ({ hasParents, channels }: Shape) => inputs(...(hasParents ? [channels + 3, channels + 4] : []));
+
+/** The end of a formula. */
+const leftOver = ({ hasParents }: Shape): string => (hasParents ? "; siblings: what is left of parents" : "");
 
 /** Operations on indices, which kernels of this folder share. */
 export const indices = (k: KernelBuilder) => ({
@@ -78,98 +86,139 @@ function listedPlan(shape: Shape): RoutinePlan {
   return {
     temporaries: [
       { dtype: "i32", shape: [chunks * length] },
-      { dtype: "i32", shape: [chunks] },
+      { dtype: "i32", shape: [chunks, shape.slots + 2] },
     ],
     steps: [
       {
         kernel: listKernel(shape, chunks, length),
         buffers: [...inputs(1, 2), { kind: "temporary", index: 0 }, { kind: "temporary", index: 1 }],
-        formula: ([nodes, slots, list]) => `${list} = rows whose ${slots}[${nodes}] >= 0`,
+        formula: ([nodes, slots, list]) => `${list} = rows by ${slots}[${nodes}]`,
       },
       {
         kernel: listedKernel(shape, chunks, length),
         buffers: [
-          ...inputs(0, 1, 2),
+          ...inputs(0),
           ...gradientInputs(shape),
           { kind: "temporary", index: 0 },
           { kind: "temporary", index: 1 },
+          ...parentInputs(shape),
           { kind: "result" },
         ],
-        formula: ([codes, nodes, slots, gradients, ...rest]) =>
-          `${rest.at(-1)}[${slots}[${nodes}[i]], f, ${codes}[f, i]] += ${gradients}[i], 1`,
+        formula: ([codes, gradients, ...rest]) =>
+          `${rest.at(-1)}[slot of i, f, ${codes}[f, i]] += ${gradients}[i], 1${leftOver(shape)}`,
       },
     ],
   };
 }
 
-/** The rows of each chunk that have a slot, and their number. Every row is stored; the next one overwrites it if it does not count. */
-function listKernel({ rows }: Shape, chunks: number, length: number) {
+/**
+ * The rows of each chunk by slot, those without one first; and where slots begin in the chunk's part of the list, [chunks, slots + 2]. Rows
+ * keep their order.
+ */
+function listKernel({ rows, slots }: Shape, chunks: number, length: number) {
   const k = new KernelBuilder(`list rows[${rows}]`, chunks);
   const { i, add, times } = indices(k);
-  const [nodes, slots] = [k.buffer("i32", false), k.buffer("i32", false)];
-  const [list, counts] = [k.buffer("i32", true), k.buffer("i32", true)];
+  const [nodes, slotOf] = [k.buffer("i32", false), k.buffer("i32", false)];
+  const [list, starts] = [k.buffer("i32", true), k.buffer("i32", true)];
+  const groups = slots + 1;
+  // Rows of each group; then where its next row goes.
+  const places = k.array("i32", groups);
   const first = times(k.row, length);
-  const [count] = k.loop(length, [i(0)], (at, [found]) => {
-    const row = add(first, at);
-    const isRow = k.compare("lt", row, i(rows));
-    const slot = k.load(slots, k.load(nodes, k.select(isRow, row, i(0)), "i32"), "i32");
-    k.store(list, add(first, found), row);
-    return [add(found, k.select(k.binary("and", isRow, k.compare("ge", slot, i(0))), i(1), i(0)))];
+  const eachRow = (visit: (row: Value, group: Value, isRow: Value) => void) => {
+    k.loop(length, [], (at) => {
+      const row = add(first, at);
+      const isRow = k.compare("lt", row, i(rows));
+      const slot = k.load(slotOf, k.load(nodes, k.select(isRow, row, i(0)), "i32"), "i32");
+      visit(row, add(slot, i(1)), isRow);
+      return [];
+    });
+  };
+  k.loop(groups, [], (group) => {
+    k.set(places, group, i(0));
+    return [];
   });
-  k.store(counts, k.row, count);
+  eachRow((_, group, isRow) => {
+    k.set(places, group, add(k.get(places, group), k.select(isRow, i(1), i(0))));
+  });
+  const start = (group: Value) => add(times(k.row, groups + 1), group);
+  const [end] = k.loop(groups, [i(0)], (group, [before]) => {
+    const count = k.get(places, group);
+    k.set(places, group, before);
+    k.store(starts, start(group), before);
+    return [add(before, count)];
+  });
+  k.store(starts, start(i(groups)), end);
+  eachRow((row, group, isRow) => {
+    const place = k.get(places, group);
+    k.store(list, add(first, place), row, false, isRow);
+    k.set(places, group, add(place, k.select(isRow, i(1), i(0))));
+  });
   return k.finish();
 }
 
 function listedKernel(shape: Shape, chunks: number, length: number) {
-  const { words, rows, slots, features, channels, type, hasHessians } = shape;
+  const { words, slots, channels, type, hasHessians, hasParents } = shape;
   const parts = PACKED / FEATURES_TO_THREAD;
-  const k = new KernelBuilder(`histogram[${slots}×${features}]`, words * parts);
+  const k = new KernelBuilder(`histogram[${slots}×${shape.features}]`, words * parts);
   const { i, add, times } = indices(k);
-  const [codes, nodes, slotOf] = [k.buffer("u32", false), k.buffer("i32", false), k.buffer("i32", false)];
+  const codes = k.buffer("u32", false);
   const gradients = k.buffer("f32", false);
   const hessians = hasHessians ? k.buffer("f32", false) : null;
-  const [list, counts, out] = [k.buffer("i32", false), k.buffer("i32", false), k.buffer(type, true)];
+  const [list, starts] = [k.buffer("i32", false), k.buffer("i32", false)];
+  const [parents, parentOf] = hasParents ? [k.buffer(type, false), k.buffer("i32", false)] : [-1, -1];
+  const out = k.buffer(type, true);
   const [word, part] = [k.binary("idiv", k.row, i(parts)), k.binary("irem", k.row, i(parts))];
-  const places = Array.from({ length: FEATURES_TO_THREAD }, (_, j) => add(times(part, FEATURES_TO_THREAD), i(j)));
-  const binsOf = (slot: Value, place: Value) =>
-    times(add(times(slot, features), add(times(word, PACKED), place)), BINS * channels);
+  const size = FEATURES_TO_THREAD * BINS * channels;
+  const sums = k.array(type, size);
   const zero = k.constant(type, 0);
-  const one = k.constant(type, 1);
-  k.loop(slots, [], (slot) => {
-    for (const place of places) {
-      const start = binsOf(slot, place);
-      k.loop(BINS * channels, [], (at) => {
-        k.store(out, add(start, at), zero);
-        return [];
-      });
-    }
+  k.loop(size, [], (at) => {
+    k.set(sums, at, zero);
     return [];
   });
-  k.loop(chunks, [], (chunk) => {
-    const count = k.load(counts, chunk, "i32");
-    k.when(k.compare("gt", count, i(0)), () => {
-      const first = times(chunk, length);
-      k.loop(
-        length,
-        [i(0)],
-        (_, [at]) => {
-          const row = k.load(list, add(first, at), "i32");
-          const slot = k.load(slotOf, k.load(nodes, row, "i32"), "i32");
-          const packed = k.load(codes, add(times(word, rows), row), "u32");
-          const added = [k.load(gradients, row, "f32"), ...(hessians === null ? [] : [k.load(hessians, row, "f32")])];
-          const values = [...added.map((value) => k.convert(type, value)), one];
-          for (const place of places) {
-            const bin = add(binsOf(slot, place), times(codeIn(k, packed, place), channels));
-            const cells = values.map((_, channel) => add(bin, i(channel)));
-            const held = cells.map((cell) => k.read(out, cell, type));
-            cells.forEach((cell, channel) => {
-              k.store(out, cell, k.binary("add", held[channel], values[channel]));
-            });
-          }
-          return [add(at, i(1))];
-        },
-        { exitWhen: ([at]) => k.compare("ge", at, count) },
-      );
+  const one = k.constant(type, 1);
+  const firstWord = times(word, shape.rows);
+  const firstFeature = times(part, FEATURES_TO_THREAD);
+  const addRow = (row: Value) => {
+    const packed = k.load(codes, add(firstWord, row), "u32");
+    const added = [k.load(gradients, row, "f32"), ...(hessians === null ? [] : [k.load(hessians, row, "f32")])];
+    const values = [...added.map((value) => k.convert(type, value)), one];
+    for (let j = 0; j < FEATURES_TO_THREAD; j++) {
+      const bin = times(codeIn(k, packed, add(firstFeature, i(j))), channels);
+      const cells = values.map((_, channel) => add(bin, i(j * BINS * channels + channel)));
+      const held = cells.map((cell) => k.get(sums, cell));
+      cells.forEach((cell, channel) => {
+        k.set(sums, cell, k.binary("add", held[channel], values[channel]));
+      });
+    }
+  };
+  /** Where the thread's features of a slot begin in histograms. */
+  const binsOf = (slot: Value) => times(add(times(slot, words * parts), k.row), size);
+  k.loop(slots, [], (slot) => {
+    const parent = hasParents ? k.load(parentOf, slot, "i32") : i(0);
+    k.when(k.compare("ge", parent, i(0)), () => {
+      k.loop(chunks, [], (chunk) => {
+        const start = add(times(chunk, slots + 2), slot);
+        const [begin, end] = [k.load(starts, add(start, i(1)), "i32"), k.load(starts, add(start, i(2)), "i32")];
+        k.when(k.compare("gt", end, begin), () => {
+          const first = times(chunk, length);
+          const next = (at: Value) => {
+            addRow(k.load(list, add(first, at), "i32"));
+            return [add(at, i(1))];
+          };
+          k.loop(length, [begin], (_, [at]) => next(at), { exitWhen: ([at]) => k.compare("ge", at, end) });
+          return [];
+        });
+        return [];
+      });
+      const [own, sibling] = [binsOf(slot), binsOf(add(slot, i(slots)))];
+      const given = binsOf(parent);
+      k.loop(size, [], (at) => {
+        const sum = k.get(sums, at);
+        if (hasParents) k.store(out, add(sibling, at), k.binary("sub", k.load(parents, add(given, at), type), sum));
+        k.store(out, add(own, at), sum);
+        k.set(sums, at, zero);
+        return [];
+      });
       return [];
     });
     return [];
@@ -226,8 +275,8 @@ function sharedPlan(shape: Shape, profile: TargetProfile): RoutinePlan {
       },
       {
         kernel: floatKernel(shape, plan),
-        buffers: [{ kind: "temporary", index: 0 }, ...inputs(3), { kind: "result" }],
-        formula: ([totals, , out]) => `${out} = ${totals} as ${shape.type}`,
+        buffers: [{ kind: "temporary", index: 0 }, ...inputs(3), ...parentInputs(shape), { kind: "result" }],
+        formula: ([totals, ...rest]) => `${rest.at(-1)} = ${totals} as ${shape.type}${leftOver(shape)}`,
       },
     ],
   };
@@ -321,23 +370,32 @@ function fixed(k: KernelBuilder, value: Value, finer: number | null): Value[] {
   return [coarse, k.convert("i32", k.unary("roundEven", rest))];
 }
 
-/** Totals of fixed point as floats, channel by channel. */
+/** Totals of fixed point as floats, channel by channel, and what is left of parents. */
 function floatKernel(shape: Shape, plan: Workgroups) {
-  const { slots, features, channels, type, isPrecise } = shape;
-  const count = slots * features * BINS;
+  const { slots, features, channels, type, isPrecise, hasParents } = shape;
+  const inSlot = features * BINS;
+  const count = slots * inSlot;
   const k = new KernelBuilder(`floats[${count}×${channels}]`, count);
   const { i, add, times } = indices(k);
-  const [totals, largest, out] = [k.buffer("i64", false), k.buffer("f32", false), k.buffer(type, true)];
+  const [totals, largest] = [k.buffer("i64", false), k.buffer("f32", false)];
+  const [parents, parentOf] = hasParents ? [k.buffer(type, false), k.buffer("i32", false)] : [-1, -1];
+  const out = k.buffer(type, true);
   const at = (cell: number) => k.convert(type, k.load(totals, add(times(k.row, plan.cells), i(cell)), "i64"));
-  for (let channel = 0; channel < channels; channel++) {
-    const isCount = channel === channels - 1;
-    const value = () => {
-      const scale = k.convert(type, scaleFor(k, plan, largest, channel));
-      if (!isPrecise) return k.binary("div", at(channel), scale);
-      const rest = k.binary("div", at(2 * channel + 1), k.constant(type, finer(plan)));
-      return k.binary("div", k.binary("add", at(2 * channel), rest), scale);
-    };
-    k.store(out, add(times(k.row, channels), i(channel)), isCount ? at(plan.cells - 1) : value());
-  }
+  const sums = Array.from({ length: channels }, (_, channel) => {
+    if (channel === channels - 1) return at(plan.cells - 1);
+    const scale = k.convert(type, scaleFor(k, plan, largest, channel));
+    if (!isPrecise) return k.binary("div", at(channel), scale);
+    const rest = k.binary("div", at(2 * channel + 1), k.constant(type, finer(plan)));
+    return k.binary("div", k.binary("add", at(2 * channel), rest), scale);
+  });
+  const cellOf = (bin: Value, channel: number) => add(times(bin, channels), i(channel));
+  const parent = hasParents ? k.load(parentOf, k.binary("idiv", k.row, i(inSlot)), "i32") : i(0);
+  const given = add(times(k.binary("max", parent, i(0)), inSlot), k.binary("irem", k.row, i(inSlot)));
+  sums.forEach((sum, channel) => {
+    k.store(out, cellOf(k.row, channel), sum);
+    if (!hasParents) return;
+    const left = k.binary("sub", k.load(parents, cellOf(given, channel), type), sum);
+    k.store(out, cellOf(add(k.row, i(count)), channel), left);
+  });
   return k.finish();
 }

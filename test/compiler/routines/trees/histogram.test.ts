@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Tensor, tensor } from "../../../../src/index.js";
-import { histogramByNode } from "../../../../src/tensor/index.js";
+import { backendFor, histogramByNode } from "../../../../src/tensor/index.js";
 import { describeOnTensorDevices, numbersOf } from "../../../support/tensors.js";
 import { histogramOracle, packedCodes } from "../../../support/tree-oracle.js";
 
@@ -12,7 +12,7 @@ const random = (): number => {
   return (state >>> 8) / 2 ** 24;
 };
 
-describeOnTensorDevices("histograms by node", () => {
+describeOnTensorDevices("histograms by node", (device) => {
   for (const { rows, features, slots, hasHessians } of [
     { rows: 1, features: 1, slots: 1, hasHessians: false },
     { rows: 700, features: 5, slots: 3, hasHessians: true },
@@ -39,8 +39,8 @@ describeOnTensorDevices("histograms by node", () => {
             hessians: hessians && tensor(hessians),
             largest: tensor([Math.max(...gradients.map(Math.abs)), Math.max(...(hessians ?? gradients).map(Math.abs))]),
           },
-          slots,
-          isPrecise,
+          null,
+          { slots, isPrecise },
         );
       const precise = numbersOf(found(true));
       assert.deepEqual(found(true).shape, [slots, 4 * words, 256, hasHessians ? 3 : 2]);
@@ -51,4 +51,36 @@ describeOnTensorDevices("histograms by node", () => {
       assert.deepEqual(numbersOf(found(false)), coarse);
     });
   }
+
+  test("siblings get what is left of their parents; slots without a parent are not asked for", () => {
+    const [rows, features, channels] = [1500, 3, 2];
+    const codes = Array.from({ length: features }, () =>
+      Array.from({ length: rows }, () => Math.floor(random() * 256)),
+    );
+    const gradients = Array.from({ length: rows }, () => Math.fround(random() - 0.5));
+    // Nodes 0 and 1 are children of one parent, 2 and 3 of another. Node 2 is summed in slot 0, node 1 in slot 2.
+    const nodes = Array.from({ length: rows }, () => Math.floor(random() * 4));
+    const sums = (slotOf: readonly number[], slots: number) =>
+      Array.from(histogramOracle({ codes, slots: nodes.map((n) => slotOf[n]!), gradients, hessians: null }, slots));
+    const size = 4 * 256 * channels;
+    const [summed, left, parents] = [sums([-1, 2, 0, -1], 3), sums([2, -1, -1, 0], 3), sums([1, 1, 0, 0], 2)];
+    const dtype = backendFor(device).hasDoubles ? "f64" : "f32";
+    const histogram = histogramByNode(
+      tensor(packedCodes(codes), { shape: [1, rows] }),
+      tensor(nodes, { dtype: "i32" }),
+      tensor([-1, 2, 0, -1], { dtype: "i32" }),
+      { gradients: tensor(gradients), hessians: null, largest: tensor([0.5, 1]) },
+      {
+        histograms: tensor(parents, { dtype, shape: [2, 4, 256, channels] }),
+        parentOfSlot: tensor([0, -1, 1], { dtype: "i32" }),
+      },
+      { slots: 3, isPrecise: true },
+    );
+    assert.deepEqual(histogram.shape, [6, 4, 256, channels]);
+    const found = numbersOf(histogram);
+    const isAsked = (at: number) => Math.floor(at / size) % 3 !== 1;
+    [...summed, ...left].forEach((value, at) => {
+      if (isAsked(at)) assert.ok(Math.abs(found[at]! - value) < (dtype === "f64" ? 1e-8 : 1e-4), `${at}`);
+    });
+  });
 });
