@@ -1,6 +1,6 @@
 /**
  * The last columns of tridiagonal.ts in one kernel: once the rest of a matrix fits the shared memory of a workgroup, it is reduced
- * there (small-tridiagonal.ts), instead of by two kernels a column, which would take longer to start than to compute.
+ * there (small-tridiagonal.ts), instead of by a kernel to each column, which would take longer to start than to compute.
  */
 import type { ElementSettings } from "../../../elements/elements.js";
 import type { Kernel, Value } from "../../../ir/ir.js";
@@ -9,7 +9,7 @@ import type { TargetProfile } from "../../../target/profile.js";
 import { bytesOf, Field, type Num, type NumberKind } from "../field.js";
 import { arrayBytes, arrayWorkspace, eachByLane, overLanes } from "../workspace.js";
 import { AT_ONCE, smallTridiagonal } from "./small-tridiagonal.js";
-import type { TridiagonalSize } from "./tridiagonal-product.js";
+import type { TridiagonalSize } from "./tridiagonal-size.js";
 
 const LANES = 128;
 /** Rows at most, and at least. */

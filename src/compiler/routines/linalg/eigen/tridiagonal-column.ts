@@ -1,0 +1,175 @@
+/**
+ * A column of tridiagonal.ts: the column as the reflections before leave it, and the reflection that makes it zero below what is
+ * beside the diagonal. On a CPU a kernel of its own finds it. On a GPU every workgroup finds it for itself before it changes its rows
+ * (tridiagonal-step.ts): that takes less time than one more kernel.
+ */
+import type { ElementSettings } from "../../../elements/elements.js";
+import type { Kernel, Value } from "../../../ir/ir.js";
+import { KernelBuilder } from "../../../ir/kernel-builder.js";
+import { Field, type Num, type NumberKind } from "../field.js";
+import { reflectionOf } from "../reflection.js";
+import { arrayWorkspace, eachByLane, overLanes, type Workspace } from "../workspace.js";
+import type { TridiagonalSize } from "./tridiagonal-size.js";
+
+/** The kernel of a CPU: a thread to a matrix, which also writes w down. */
+export function columnKernel(size: TridiagonalSize, kind: NumberKind, settings: ElementSettings): Kernel {
+  const k = new KernelBuilder(`tridiagonal column[${size.n}]`, size.batch);
+  const field = new Field(k, kind, settings);
+  const step = new ColumnStep(k, field, size, k.row);
+  const w = field.buffer(true);
+  const found = step.find((index, beside) => field.store(w, step.at(index), beside));
+  step.store(found, k.constant("bool", true));
+  return k.finish();
+}
+
+/** The reflection of a column: τ, and the elements of its vector. A lane may ask for those elements that it found. */
+export interface ColumnReflection {
+  readonly beta: Value;
+  readonly tau: Num;
+  vector(index: Value): Num;
+}
+
+/**
+ * Buffers, in order: the matrix; its product with the vector before, and that vector; the vector of the next step; the number of the
+ * step, and of the next; the diagonal, what is beside it, the vectors, their factors.
+ */
+export class ColumnStep {
+  readonly step: Value;
+  private readonly lines: { readonly [name in "a" | "y" | "before" | "now"]: number };
+  private readonly next: number;
+  private readonly made: { readonly [name in "diagonal" | "beside" | "vectors" | "factors"]: number };
+  /** Where this member's lines begin, in memory that is filled up and in results. */
+  private readonly start: Value;
+  private readonly own: Value;
+  /** A reflection came before this one: its factor is τ. */
+  private readonly isLater: Value;
+  private readonly tau: Num;
+  private readonly column: Workspace;
+
+  constructor(
+    private readonly k: KernelBuilder,
+    private readonly field: Field,
+    private readonly size: TridiagonalSize,
+    private readonly member: Value,
+  ) {
+    const { n, padded } = size;
+    const { type } = field;
+    const [a, y, before, now] = [false, false, false, true].map((isWritten) => field.buffer(isWritten));
+    this.lines = { a, y, before, now };
+    const count = k.buffer("i32", false);
+    this.next = k.buffer("i32", true);
+    const [diagonal, beside] = [k.buffer(type, true), k.buffer(type, true)];
+    this.made = { diagonal, beside, vectors: field.buffer(true), factors: field.buffer(true) };
+    this.step = k.load(count, this.i(0), "i32");
+    this.start = k.binary("mul", member, this.i(padded));
+    this.own = k.binary("mul", member, this.i(n));
+    this.isLater = k.compare("gt", this.step, this.i(0));
+    // The first step reads the factor that the last one writes, and leaves it: its own is written by another row meanwhile.
+    const earlier = k.select(this.isLater, k.binary("sub", this.step, this.i(1)), this.i(n - 1));
+    const known = field.read(this.made.factors, k.binary("add", this.own, earlier));
+    this.tau = field.select(this.isLater, known, field.zero);
+    this.column = arrayWorkspace(field, padded);
+  }
+
+  private i(value: number): Value {
+    return this.k.constant("i32", value);
+  }
+
+  /** The position of an element in lines that are filled up. */
+  at(index: Value): Value {
+    return this.k.binary("add", this.start, index);
+  }
+
+  /** The position of an element of the matrix. */
+  place(row: Value, column: Value): Value {
+    const { k } = this;
+    return k.binary("add", k.binary("mul", this.at(row), this.i(this.size.padded)), column);
+  }
+
+  /** An element of the matrix as the step before left it. */
+  given(row: Value, column: Value): Num {
+    return this.field.load(this.lines.a, this.place(row, column));
+  }
+
+  /** An element of the vector before. */
+  before(index: Value): Num {
+    return this.field.select(this.isLater, this.field.load(this.lines.before, this.at(index)), this.field.zero);
+  }
+
+  private isFrom(index: Value): Value {
+    const { k, step, size } = this;
+    return k.binary("and", k.compare("ge", index, step), k.compare("lt", index, this.i(size.n)));
+  }
+
+  private isBelow(index: Value): Value {
+    const { k, step, size } = this;
+    const next = k.binary("add", step, this.i(1));
+    return k.binary("and", k.compare("gt", index, next), k.compare("lt", index, this.i(size.n)));
+  }
+
+  /** x = τ A v, and w = x - ½ τ (xᴴ v) v: w at a position. */
+  beside(): (index: Value) => Num {
+    const { k, field, tau, size } = this;
+    const { y, before } = this.lines;
+    const [sum] = overLanes(k, field, size.padded, [field.zero], (index, [total]) => {
+      const x = field.conj(field.mul(tau, field.load(y, this.at(index))));
+      const product = field.mul(x, field.load(before, this.at(index)));
+      return [field.add(total, field.select(this.isFrom(index), product, field.zero))];
+    });
+    const back = field.scale(field.mul(tau, field.sumLanes(sum)), k.constant(field.type, -0.5));
+    return (index) => {
+      const x = field.mul(tau, field.load(y, this.at(index)));
+      const made = field.add(x, field.mul(back, field.load(before, this.at(index))));
+      return field.select(k.binary("and", this.isLater, this.isFrom(index)), made, field.zero);
+    };
+  }
+
+  /** The reflection of this column. `tell` hears of each element of w, which `besideOf` gives. */
+  find(tell: (index: Value, beside: Num) => void = () => {}, besideOf = this.beside()): ColumnReflection {
+    const { k, field, step, size, column } = this;
+    const [own1, own2] = [field.conj(besideOf(step)), field.conj(this.before(step))];
+    const [below] = overLanes(k, field, size.padded, [field.zero], (index, [total]) => {
+      const beside = besideOf(index);
+      tell(index, beside);
+      // Row `step`, turned around, is the column, and lies side by side.
+      const given = field.conj(this.given(step, index));
+      const left = field.sub(field.sub(given, field.mul(this.before(index), own1)), field.mul(beside, own2));
+      column.set(index, left);
+      return [field.add(total, field.select(this.isBelow(index), field.real(field.squared(left)), field.zero))];
+    });
+    const squares = k.combineLanes("add", below.re);
+    k.barrier();
+    const isLast = k.compare("ge", step, this.i(size.n - 1));
+    const next = column.get(k.binary("min", k.binary("add", step, this.i(1)), this.i(size.padded - 1)));
+    const { beta, tau, inverse } = reflectionOf(k, field, field.select(isLast, field.zero, next), squares);
+    const vector = (index: Value): Num => {
+      const isOne = k.compare("eq", index, k.binary("add", step, this.i(1)));
+      const below = field.select(this.isBelow(index), field.mul(column.get(index), inverse), field.zero);
+      return field.select(isLast, field.zero, field.select(isOne, field.one, below));
+    };
+    return { beta: beta.re, tau, vector };
+  }
+
+  /** Stores the results of the column, its vector for the next step, and the number of that step. One row of the kernel does so for a member. */
+  store({ beta, tau, vector }: ColumnReflection, isOwn: Value): void {
+    const { k, field, step, own, column } = this;
+    const { n, padded } = this.size;
+    const { diagonal, beside, vectors, factors } = this.made;
+    k.when(isOwn, () => {
+      const isFirst = k.compare("eq", k.lane, this.i(0));
+      const to = k.binary("add", own, step);
+      k.store(diagonal, to, column.get(step).re, k.lanes === 1, isFirst);
+      k.store(beside, to, beta, k.lanes === 1, isFirst);
+      field.store(factors, to, tau, isFirst);
+      const counts = k.binary("and", isFirst, k.compare("eq", this.member, this.i(0)));
+      k.store(this.next, this.i(0), k.binary("add", step, this.i(1)), k.lanes === 1, counts);
+      const place = k.binary("mul", to, this.i(n));
+      eachByLane(k, padded, (index) => {
+        const kept = vector(index);
+        field.store(this.lines.now, this.at(index), kept);
+        field.store(vectors, k.binary("add", place, index), kept, k.compare("lt", index, this.i(n)));
+      });
+      return [];
+    });
+  }
+}
