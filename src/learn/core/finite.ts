@@ -29,14 +29,11 @@ export async function checkNone(
 ): Promise<void> {
   if (x.size === 0) return;
   const bad = isBad.flatten();
-  const place = Number(await bad.any().cast("i32").mul(bad.argmax().cast("i32").add(1)).item());
-  if (place === 0) return;
-  const value = await x
-    .flatten()
-    .at(place - 1)
-    .item();
+  if (!(await bad.any().item())) return;
+  const place = Number(await bad.argmax().item());
+  const value = await x.flatten().at(place).item();
   const width = x.rank > 1 ? (x.shape[1] as number) : 1;
-  const [row, column] = [Math.floor((place - 1) / width), (place - 1) % width];
+  const [row, column] = [Math.floor(place / width), place % width];
   const name = features?.names ? `"${features.names[column]}"` : String(column);
   throw new ArgumentError(
     `${operation}: ${what} ${x.rank > 1 ? `in row ${row}, column ${name}` : `${row}`} is ${value}; ` + `${remedy}.`,

@@ -159,27 +159,39 @@ class Deflation {
     const isWaiting = k.compare("ge", waiting, this.i(0));
     const isSmall = k.compare("le", k.binary("mul", weight, k.unary("abs", y)), limit);
     const seenBefore = k.select(isWaiting, k.binary("sub", index, this.i(1)), index);
-    const size = field.sqrtReal(k.binary("add", k.binary("mul", y, y), k.binary("mul", zw, zw)));
-    const safe = k.select(k.compare("eq", size, k.constant(type, 0)), k.constant(type, 1), size);
-    const [c, s] = [field.divReal(y, safe), k.unary("neg", field.divReal(zw, safe))];
+    // With c and s of the rotation this is |gap c s| ≤ limit. They take a root and divisions, which the scan would wait for each time.
+    const squares = k.binary("add", k.binary("mul", y, y), k.binary("mul", zw, zw));
     const gap = k.binary("sub", x, dw);
-    const isNear = k.compare("le", k.unary("abs", k.binary("mul", k.binary("mul", gap, c), s)), limit);
+    const shift = k.unary("abs", k.binary("mul", gap, k.binary("mul", y, zw)));
+    const isNear = k.compare("le", shift, k.binary("mul", limit, squares));
     const isLarge = k.unary("not", isSmall);
     const isMet = k.binary("and", isLarge, isWaiting);
     const joins = k.binary("and", isMet, isNear);
     const accepts = k.binary("and", isMet, k.unary("not", isNear));
-    const [cc, ss] = [k.binary("mul", c, c), k.binary("mul", s, s)];
-    const low = k.binary("add", k.binary("mul", dw, cc), k.binary("mul", x, ss));
-    const high = k.binary("add", k.binary("mul", dw, ss), k.binary("mul", x, cc));
+    const [low, high, size] = k.when(
+      joins,
+      () => {
+        const root = field.sqrtReal(squares);
+        const safe = k.select(k.compare("eq", root, k.constant(type, 0)), k.constant(type, 1), root);
+        const [c, s] = [field.divReal(y, safe), k.unary("neg", field.divReal(zw, safe))];
+        this.rotate(turns, [waiting, index], [c, s]);
+        const [cc, ss] = [k.binary("mul", c, c), k.binary("mul", s, s)];
+        return [
+          k.binary("add", k.binary("mul", dw, cc), k.binary("mul", x, ss)),
+          k.binary("add", k.binary("mul", dw, ss), k.binary("mul", x, cc)),
+          root,
+        ];
+      },
+      () => [x, x, y],
+    );
     const [which, value] = [k.select(isSmall, index, waiting), k.select(isSmall, x, low)];
     this.deflate(live, seenBefore, which, value, k.binary("or", isSmall, joins));
     this.accept(live, waiting, dw, zw, accepts);
-    this.rotate(turns, [waiting, index], [c, s], joins);
     const more = (count: Value, when: Value) => k.binary("add", count, k.select(when, this.i(1), this.i(0)));
     return [
       k.select(isSmall, waiting, index),
-      k.select(isSmall, dw, k.select(joins, high, x)),
-      k.select(isSmall, zw, k.select(joins, size, y)),
+      k.select(isSmall, dw, high),
+      k.select(isSmall, zw, size),
       more(live, accepts),
       more(turns, joins),
     ];
@@ -200,12 +212,12 @@ class Deflation {
     this.store(buffers.places, to, index, gate);
   }
 
-  private rotate(turns: Value, [p, q]: readonly [Value, Value], [c, s]: readonly [Value, Value], gate: Value): void {
+  private rotate(turns: Value, [p, q]: readonly [Value, Value], [c, s]: readonly [Value, Value]): void {
     const { first, second, cosines, sines } = this.buffers;
-    this.store(first, turns, p, gate);
-    this.store(second, turns, q, gate);
-    this.store(cosines, turns, c, gate);
-    this.store(sines, turns, s, gate);
+    this.store(first, turns, p);
+    this.store(second, turns, q);
+    this.store(cosines, turns, c);
+    this.store(sines, turns, s);
   }
 }
 
