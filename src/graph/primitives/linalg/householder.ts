@@ -126,12 +126,14 @@ export function applied(g: GraphOps, { vectors, triangles }: Reflections, x: Nod
     const single = (node: Node) => g.reshape(node, node.shape.slice(1));
     return reflected(g, x, single(vectors), single(triangles), false);
   }
+  // T Vᴴ of all panels at once: in the scan, each product waits for the one before.
+  const turned = g.matmul(triangles, g.adjoint(vectors));
   const own = makePlaceholder(x);
   const v = makePlaceholder({ shape, dtype: vectors.dtype, device: x.device });
-  const t = makePlaceholder({ shape: triangles.shape.slice(1), dtype: triangles.dtype, device: x.device });
-  const body = new GraphFunction([own, v, t], [reflected(g, own, v, t, false)]);
+  const t = makePlaceholder({ shape: turned.shape.slice(1), dtype: turned.dtype, device: x.device });
+  const body = new GraphFunction([own, v, t], [g.sub(own, g.matmul(v, g.matmul(t, own)))]);
   const params = { body, constants: 0, carries: 1, length, isReverse: true };
-  return scanNode([x, vectors, triangles], params)[0];
+  return scanNode([x, vectors, turned], params)[0];
 }
 
 /** The product of reflections, whose vectors are rows [B, n, n] and whose factors are [B, n], times X [B, n, k]. */
