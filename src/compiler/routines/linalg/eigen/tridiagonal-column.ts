@@ -6,7 +6,7 @@
 import type { ElementSettings } from "../../../elements/elements.js";
 import type { Kernel, Value } from "../../../ir/ir.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
-import { Field, type Num, type NumberKind } from "../field.js";
+import { bytesOf, Field, type Num, type NumberKind } from "../field.js";
 import { reflectionOf } from "../reflection.js";
 import { arrayWorkspace, eachByLane, overLanes, type Workspace } from "../workspace.js";
 import type { TridiagonalSize } from "./tridiagonal-size.js";
@@ -20,6 +20,15 @@ export function columnKernel(size: TridiagonalSize, kind: NumberKind, settings: 
   const found = step.find((index, beside) => field.store(w, step.at(index), beside));
   step.store(found, k.constant("bool", true));
   return k.finish();
+}
+
+/** Bytes of a line that a lane keeps in registers at most. */
+const MOST_HELD = 32;
+
+/** A position that a lane has: beyond the line it is `safe` to read another instead. */
+export interface Position {
+  readonly index: Value;
+  readonly safe: Value;
 }
 
 /** The reflection of a column: τ, and the elements of its vector. A lane may ask for those elements that it found. */
@@ -45,6 +54,8 @@ export class ColumnStep {
   private readonly isLater: Value;
   private readonly tau: Num;
   private readonly column: Workspace;
+  /** The positions of a lane where they are few; null where it goes through them in loops. */
+  readonly positions: readonly Position[] | null;
 
   constructor(
     private readonly k: KernelBuilder,
@@ -53,6 +64,7 @@ export class ColumnStep {
     private readonly member: Value,
   ) {
     const { n, padded } = size;
+    this.positions = this.fewPositions();
     const { type } = field;
     const [a, y, before, now] = [false, false, false, true].map((isWritten) => field.buffer(isWritten));
     this.lines = { a, y, before, now };
@@ -68,7 +80,34 @@ export class ColumnStep {
     const earlier = k.select(this.isLater, k.binary("sub", this.step, this.i(1)), this.i(n - 1));
     const known = field.read(this.made.factors, k.binary("add", this.own, earlier));
     this.tau = field.select(this.isLater, known, field.zero);
-    this.column = arrayWorkspace(field, padded);
+    this.column = arrayWorkspace(field, Math.max(padded, (this.positions?.length ?? 0) * k.lanes));
+  }
+
+  private fewPositions(): Position[] | null {
+    const { k, field, size } = this;
+    const count = Math.ceil(size.n / k.lanes);
+    if (k.lanes === 1 || count * bytesOf(field) > MOST_HELD) return null;
+    return Array.from({ length: count }, (_, at) => {
+      const index = at === 0 ? k.lane : k.binary("add", k.lane, this.i(at * k.lanes));
+      return { index, safe: (at + 1) * k.lanes <= size.n ? index : k.binary("min", index, this.i(size.n - 1)) };
+    });
+  }
+
+  /** A loop over the positions of a line, shared out among the lanes, that carries a number. */
+  private each(initial: Num, body: (position: Position, carried: Num) => Num): Num {
+    const { k, field, size, positions } = this;
+    if (positions) return positions.reduce((carried, position) => body(position, carried), initial);
+    const one = (index: Value, [carried]: readonly Num[]) => [body({ index, safe: index }, carried)];
+    return overLanes(k, field, size.padded, [initial], one)[0];
+  }
+
+  /** Begins to load what a lane needs of its positions before the lanes meet: behind a barrier it would wait for memory again. */
+  loadAhead(): void {
+    for (const { safe } of this.positions ?? []) {
+      this.field.load(this.lines.y, this.at(safe));
+      this.before(safe);
+      this.given(this.step, safe);
+    }
   }
 
   private i(value: number): Value {
@@ -109,12 +148,12 @@ export class ColumnStep {
 
   /** x = τ A v, and w = x - ½ τ (xᴴ v) v: w at a position. */
   beside(): (index: Value) => Num {
-    const { k, field, tau, size } = this;
+    const { k, field, tau } = this;
     const { y, before } = this.lines;
-    const [sum] = overLanes(k, field, size.padded, [field.zero], (index, [total]) => {
-      const x = field.conj(field.mul(tau, field.load(y, this.at(index))));
-      const product = field.mul(x, field.load(before, this.at(index)));
-      return [field.add(total, field.select(this.isFrom(index), product, field.zero))];
+    const sum = this.each(field.zero, ({ index, safe }, total) => {
+      const x = field.conj(field.mul(tau, field.load(y, this.at(safe))));
+      const product = field.mul(x, field.load(before, this.at(safe)));
+      return field.add(total, field.select(this.isFrom(index), product, field.zero));
     });
     const back = field.scale(field.mul(tau, field.sumLanes(sum)), k.constant(field.type, -0.5));
     return (index) => {
@@ -128,14 +167,14 @@ export class ColumnStep {
   find(tell: (index: Value, beside: Num) => void = () => {}, besideOf = this.beside()): ColumnReflection {
     const { k, field, step, size, column } = this;
     const [own1, own2] = [field.conj(besideOf(step)), field.conj(this.before(step))];
-    const [below] = overLanes(k, field, size.padded, [field.zero], (index, [total]) => {
-      const beside = besideOf(index);
+    const below = this.each(field.zero, ({ index, safe }, total) => {
+      const beside = besideOf(safe);
       tell(index, beside);
       // Row `step`, turned around, is the column, and lies side by side.
-      const given = field.conj(this.given(step, index));
-      const left = field.sub(field.sub(given, field.mul(this.before(index), own1)), field.mul(beside, own2));
+      const given = field.conj(this.given(step, safe));
+      const left = field.sub(field.sub(given, field.mul(this.before(safe), own1)), field.mul(beside, own2));
       column.set(index, left);
-      return [field.add(total, field.select(this.isBelow(index), field.real(field.squared(left)), field.zero))];
+      return field.add(total, field.select(this.isBelow(index), field.real(field.squared(left)), field.zero));
     });
     const squares = k.combineLanes("add", below.re);
     k.barrier();

@@ -9,7 +9,7 @@ import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../../target/profile.js";
 import { Field, type Num, type NumberKind, valuesOf } from "../field.js";
 import { powerOfTwo } from "../workspace.js";
-import { type ColumnReflection, ColumnStep } from "./tridiagonal-column.js";
+import { type ColumnReflection, ColumnStep, type Position } from "./tridiagonal-column.js";
 import type { TridiagonalSize } from "./tridiagonal-size.js";
 
 /** Lanes of a workgroup: more of them wait longer for each other than they gain. */
@@ -18,14 +18,16 @@ const LANES = 256;
 const AT_ONCE = 4;
 /** Workgroups that keep a GPU busy; larger matrices have more rows to each. */
 const WORKGROUPS = 128;
-/** Rows of a workgroup: at least, and at most. Where lanes are few, finding the column is dear. */
+/** Rows of a workgroup: at least, and at most. */
 const [FEWEST, MOST] = [2, 8];
-const MOST_OF_FEW_LANES = 16;
+/** Where barriers are slow, the lanes of one subgroup do it. */
+const ALONE = { lanes: 8, rows: 16 };
 
-/** Rows of a workgroup. */
-function rowsOf({ n, batch }: TridiagonalSize, { hasSlowBarriers }: TargetProfile): number {
-  if (hasSlowBarriers) return MOST_OF_FEW_LANES;
-  return Math.min(MOST, Math.max(FEWEST, powerOfTwo(Math.ceil((n * batch) / WORKGROUPS))));
+/** Lanes and rows of a workgroup. */
+function workgroupOf({ n, batch }: TridiagonalSize, { hasSlowBarriers, maxLanes }: TargetProfile) {
+  if (hasSlowBarriers) return ALONE;
+  const rows = powerOfTwo(Math.ceil((n * batch) / WORKGROUPS));
+  return { lanes: Math.min(maxLanes, LANES), rows: Math.min(MOST, Math.max(FEWEST, rows)) };
 }
 
 /** Buffers: those of `ColumnStep`; the changed matrix, and its product with the new vector. */
@@ -35,9 +37,8 @@ export function stepKernel(
   profile: TargetProfile,
   settings: ElementSettings,
 ): Kernel {
-  const rows = rowsOf(size, profile);
+  const { lanes, rows } = workgroupOf(size, profile);
   const chunks = Math.ceil(size.n / rows);
-  const lanes = Math.min(profile.maxLanes, LANES);
   const k = new KernelBuilder(`tridiagonal step[${size.n}]`, size.batch * chunks, lanes);
   const i = (value: number) => k.constant("i32", value);
   const [member, chunk] = [k.binary("idiv", k.row, i(chunks)), k.binary("irem", k.row, i(chunks))];
@@ -49,6 +50,8 @@ export function stepKernel(
   const isOwn = k.compare("eq", chunk, i(chunks - 1));
   const isBehind = k.compare("gt", k.binary("add", first, i(rows - 1)), column.step);
   k.when(k.binary("or", isOwn, isBehind), () => {
+    column.loadAhead();
+    step.loadAhead(first, rows);
     const besideOf = column.beside();
     const reflection = column.find(undefined, besideOf);
     column.store(reflection, isOwn);
@@ -82,11 +85,23 @@ class RowsStep {
     return this.k.constant("i32", value);
   }
 
+  private row(first: Value, at: number): Value {
+    const { k } = this;
+    return k.binary("min", k.binary("add", first, this.i(at)), this.i(this.size.n - 1));
+  }
+
+  /** Begins to load the elements of some rows: see `ColumnStep.loadAhead`. */
+  loadAhead(first: Value, count: number): void {
+    for (const { safe } of this.column.positions ?? []) {
+      for (let at = 0; at < count; at++) this.column.given(this.row(first, at), safe);
+    }
+  }
+
   /** Rows from `first` on. */
   write(first: Value, count: number, besideOf: (index: Value) => Num, reflection: ColumnReflection): void {
     const { k, field, column, size } = this;
     const own = Array.from({ length: count }, (_, at): OwnRow => {
-      const row = k.binary("min", k.binary("add", first, this.i(at)), this.i(size.n - 1));
+      const row = this.row(first, at);
       return { row, v: column.before(row), w: besideOf(row) };
     });
     const sums = this.partsOfRows(own, besideOf, reflection).map((part) => field.sumLanes(part));
@@ -104,8 +119,9 @@ class RowsStep {
     { vector }: ColumnReflection,
   ): readonly Num[] {
     const { k, field, column, size } = this;
-    const atOnce = Math.min(AT_ONCE, Math.ceil(size.n / k.lanes));
-    const width = k.lanes * atOnce;
+    const none = own.map(() => field.zero);
+    if (column.positions) return this.elements(own, column.positions, none, besideOf, vector);
+    const width = k.lanes * AT_ONCE;
     const skipped = k.binary("idiv", k.binary("add", column.step, this.i(1)), this.i(width));
     const begin = k.binary("add", k.binary("mul", skipped, this.i(width)), k.lane);
     const unflat = (values: readonly Value[]): Num[] =>
@@ -114,9 +130,13 @@ class RowsStep {
       );
     const [, ...last] = k.loop(
       Math.ceil(size.n / width),
-      [begin, ...own.flatMap(() => valuesOf(field.zero))],
+      [begin, ...none.flatMap(valuesOf)],
       (_, [start, ...carried]) => {
-        const sums = this.elements(own, start, atOnce, unflat(carried), besideOf, vector);
+        const positions = Array.from({ length: AT_ONCE }, (_, at) => {
+          const index = k.binary("add", start, this.i(at * k.lanes));
+          return { index, safe: k.binary("min", index, this.i(size.n - 1)) };
+        });
+        const sums = this.elements(own, positions, unflat(carried), besideOf, vector);
         return [k.binary("add", start, this.i(width)), ...sums.flatMap(valuesOf)];
       },
       { exitWhen: ([next]) => k.compare("ge", k.binary("sub", next, k.lane), this.i(size.n)) },
@@ -124,29 +144,25 @@ class RowsStep {
     return unflat(last);
   }
 
-  /** The elements at `start` and `lanes` apart; sums with their products. Columns before the step have none. */
+  /** The elements at some positions; sums with their products. Columns before the step have none. */
   private elements(
     own: readonly OwnRow[],
-    start: Value,
-    atOnce: number,
+    positions: readonly Position[],
     sums: readonly Num[],
     besideOf: (index: Value) => Num,
     vector: (index: Value) => Num,
   ): Num[] {
     const { k, field, column } = this;
-    const { n } = this.size;
-    const places = Array.from({ length: atOnce }, (_, at) => k.binary("add", start, this.i(at * k.lanes)));
-    const isThere = places.map((place) => k.compare("lt", place, this.i(n)));
-    const safe = places.map((place) => k.binary("min", place, this.i(n - 1)));
-    const given = own.map(({ row }) => safe.map((place) => column.given(row, place)));
-    // Where lanes take the last column for want of one of their own, it was found by another lane: nothing is added there.
-    const across = safe.map((place) => ({ v: column.before(place), w: besideOf(place), next: vector(place) }));
+    const isThere = positions.map(({ index }) => k.compare("lt", index, this.i(this.size.n)));
+    const given = own.map(({ row }) => positions.map(({ safe }) => column.given(row, safe)));
+    const across = positions.map(({ safe }) => ({ v: column.before(safe), w: besideOf(safe), next: vector(safe) }));
     return own.map(({ row, v, w }, r) =>
       across.reduce((sum, other, c) => {
+        const { index, safe } = positions[c];
         const less = field.mulSub(v, field.conj(other.w), given[r][c]);
         const x = field.mulSub(w, field.conj(other.v), less);
-        field.store(this.to, column.place(row, safe[c]), x, isThere[c]);
-        const isBehind = k.binary("and", isThere[c], k.compare("gt", places[c], column.step));
+        field.store(this.to, column.place(row, safe), x, isThere[c]);
+        const isBehind = k.binary("and", isThere[c], k.compare("gt", index, column.step));
         return field.add(sum, field.select(isBehind, field.mul(x, other.next), field.zero));
       }, sums[r]),
     );
