@@ -10,7 +10,7 @@ import { checkCount } from "../core/arity.js";
 import { type DType, isFloat } from "../core/dtype.js";
 import type { Shape } from "../core/shape.js";
 import { type Operand, Tensor, where } from "../tensor/index.js";
-import { randomWords, unitFloats } from "./bits.js";
+import { pairOfWords, randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
 import { checkKey, type Key, split } from "./key.js";
 import { firstAccepted } from "./rejection.js";
@@ -85,7 +85,6 @@ function smallBinomial(key: Key, n: Tensor, p: Tensor): Tensor {
 
 function largeBinomial(key: Key, n: Tensor, p: Tensor): Tensor {
   const { shape, dtype } = n;
-  const [first, second] = split(key);
   const spread = n.mul(p).mul(p.neg().add(1)).sqrt();
   const b = spread.mul(2.53).add(1.15);
   const a = b.mul(0.0248).sub(0.0873).add(p.mul(0.01));
@@ -93,13 +92,17 @@ function largeBinomial(key: Key, n: Tensor, p: Tensor): Tensor {
   const alpha = b.reciprocal().mul(5.1).add(2.83).mul(spread);
   const mode = n.add(1).mul(p).floor();
   const candidate = (round: Tensor) => {
-    const u = unitFloats(randomWords(first, shape, "binomial", round), dtype, "binomial").sub(0.5);
+    const [words, others] = pairOfWords(key, shape, "binomial", dtype, round);
+    const u = unitFloats(words, dtype, "binomial").sub(0.5);
     const us = u.abs().neg().add(0.5);
-    return { us, k: a.mul(2).div(us).add(b).mul(u).add(n.mul(p)).add(0.5).floor() };
+    return {
+      us,
+      v: unitFloats(others, dtype, "binomial"),
+      k: a.mul(2).div(us).add(b).mul(u).add(n.mul(p)).add(0.5).floor(),
+    };
   };
   const accepted = firstAccepted(key, ROUNDS, n.rank, (round) => {
-    const { us, k } = candidate(round);
-    const v = unitFloats(randomWords(second, shape, "binomial", round), dtype, "binomial");
+    const { us, v, k } = candidate(round);
     const isInside = k.greaterEqual(0).logicalAnd(k.lessEqual(n));
     const isQuick = us.greaterEqual(0.07).logicalAnd(v.lessEqual(quick));
     const hat = v.mul(alpha).div(a.div(us.square()).add(b)).log();

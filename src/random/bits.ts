@@ -7,7 +7,7 @@ import type { DType } from "../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../core/errors.js";
 import { checkShape, type Shape, sizeOf } from "../core/shape.js";
 import { countingLike, type Tensor, threefry, type Word } from "../tensor/index.js";
-import { type Key, keyWords } from "./key.js";
+import { type Key, keyWords, split } from "./key.js";
 
 /** 64 random bits per element, as two words or folded into one of 32. */
 export interface RandomWords {
@@ -27,6 +27,28 @@ export function randomWords(key: Key, shape: Shape, operation: string, round: Wo
     second: () => threefry(words, counter, "second"),
     folded: () => threefry(words, counter, "folded"),
   };
+}
+
+/** Words of which each number of at most 32 bits takes one. */
+const single = (word: () => Tensor<"u32">): RandomWords => ({ first: word, second: word, folded: word });
+
+/**
+ * Words of two independent numbers of a dtype for every element. Numbers of at most 32 bits share a block of random bits, which
+ * makes a draw of both a third cheaper; f64 takes a block for each.
+ */
+export function pairOfWords(
+  key: Key,
+  shape: Shape,
+  operation: string,
+  dtype: DType,
+  round: Word = 0,
+): readonly [RandomWords, RandomWords] {
+  if (dtype === "f64") {
+    const [first, second] = split(key);
+    return [randomWords(first, shape, operation, round), randomWords(second, shape, operation, round)];
+  }
+  const { first, second } = randomWords(key, shape, operation, round);
+  return [single(first), single(second)];
 }
 
 /** Random bits as unsigned integers: u32 unless told, u8, u16 or u64. */

@@ -10,7 +10,7 @@ import { roundTo } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
 import { broadcastShapes, checkBroadcastTo, checkShape, type Shape } from "../core/shape.js";
 import { type Operand, scalarLike, Tensor, where } from "../tensor/index.js";
-import { randomWords, unitFloats } from "./bits.js";
+import { pairOfWords, randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key, split } from "./key.js";
 import { normalFrom, workDType } from "./normal.js";
 import { firstAccepted } from "./rejection.js";
@@ -44,23 +44,23 @@ interface GammaParts {
 function gammaParts(key: Key, a: Tensor, given: Operand, operation: string): GammaParts {
   const { shape } = a;
   const dtype = a.dtype as "f32" | "f64";
-  const [normals, uniforms, boosts] = split(key, 3);
+  const [candidates, boosts] = split(key);
   const isLarge = typeof given === "number" && roundTo(dtype, given) >= 1;
   const isSmall = a.less(1);
   const d = (isLarge ? a : where(isSmall, a.add(1), a)).sub(1 / 3);
   const c = d.mul(9).rsqrt();
   const candidate = (round: Tensor) => {
-    const x = normalFrom(randomWords(normals, shape, operation, round), dtype, operation);
+    const [normal, uniform] = pairOfWords(candidates, shape, operation, dtype, round);
+    const x = normalFrom(normal, dtype, operation);
     const root = x.mul(c).add(1);
-    return { x, root, v: root.square().mul(root) };
+    return { x, root, v: root.square().mul(root), u: unitFloats(uniform, dtype, operation) };
   };
   const accepted = firstAccepted(key, ROUNDS, a.rank, (round) => {
-    const { x, root, v } = candidate(round);
+    const { x, root, v, u } = candidate(round);
     const limit = x
       .square()
       .mul(0.5)
       .add(d.mul(v.neg().add(1).add(v.log())));
-    const u = unitFloats(randomWords(uniforms, shape, operation, round), dtype, operation);
     return root.greater(0).logicalAnd(u.log().less(limit));
   });
   const base = d.mul(candidate(accepted).v);

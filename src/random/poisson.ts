@@ -11,7 +11,7 @@ import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import type { Shape } from "../core/shape.js";
 import { type Operand, Tensor, where } from "../tensor/index.js";
-import { randomWords, unitFloats } from "./bits.js";
+import { pairOfWords, randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
 import { checkKey, type Key, split } from "./key.js";
 import { firstAccepted } from "./rejection.js";
@@ -87,19 +87,22 @@ function smallPoisson(key: Key, rate: Tensor): Tensor {
 
 function largePoisson(key: Key, rate: Tensor): Tensor {
   const dtype = rate.dtype;
-  const [first, second] = split(key);
   const b = rate.sqrt().mul(2.53).add(0.931);
   const a = b.mul(0.02483).sub(0.059);
   const logInverseAlpha = b.sub(3.4).reciprocal().mul(1.1328).add(1.1239).log();
   const quick = b.sub(2).reciprocal().mul(-3.6224).add(0.9277);
   const candidate = (round: Tensor) => {
-    const u = unitFloats(randomWords(first, rate.shape, "poisson", round), dtype, "poisson").sub(0.5);
+    const [words, others] = pairOfWords(key, rate.shape, "poisson", dtype, round);
+    const u = unitFloats(words, dtype, "poisson").sub(0.5);
     const us = u.abs().neg().add(0.5);
-    return { us, k: a.mul(2).div(us).add(b).mul(u).add(rate).add(0.43).floor() };
+    return {
+      us,
+      v: unitFloats(others, dtype, "poisson"),
+      k: a.mul(2).div(us).add(b).mul(u).add(rate).add(0.43).floor(),
+    };
   };
   const accepted = firstAccepted(key, ROUNDS, rate.rank, (round) => {
-    const { us, k } = candidate(round);
-    const v = unitFloats(randomWords(second, rate.shape, "poisson", round), dtype, "poisson");
+    const { us, v, k } = candidate(round);
     const isQuick = us.greaterEqual(0.07).logicalAnd(v.lessEqual(quick));
     const isHopeless = k.less(0).logicalOr(us.less(0.013).logicalAnd(v.greater(us)));
     const hat = v.log().add(logInverseAlpha).sub(a.div(us.square()).add(b).log());

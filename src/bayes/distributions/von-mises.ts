@@ -1,6 +1,6 @@
 /** The von Mises distribution: normal numbers on a circle. */
 
-import { randomWords, unitFloats } from "../../random/bits.js";
+import { pairOfWords, randomWords, unitFloats } from "../../random/bits.js";
 import { split } from "../../random/key.js";
 import { firstAccepted } from "../../random/rejection.js";
 import { countingLike, type Tensor, where } from "../../tensor/index.js";
@@ -47,7 +47,7 @@ const CANDIDATES = 22;
 /** Best and Fisher (Efficient simulation of the von Mises distribution, 1979), around 0. */
 function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
   const { shape, dtype } = kappa;
-  const [first, second, third] = split(key, 3);
+  const [candidates, sides] = split(key);
   const r = kappa.square().mul(4).add(1).sqrt().add(1);
   const root = r.mul(2).sqrt();
   const whole = r.add(root);
@@ -56,19 +56,20 @@ function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
   const rest = r.sub(1).add(kappa.mul(2)).reciprocal().add(1).add(root).div(whole);
   const excess = rest.square().div(rho.mul(2));
   /** 1 - cos of a candidate, which is (1 + s z)/(s + z) for z the cosine of a uniform angle. */
-  const fall = (round: Tensor): Tensor => {
-    const half = unitFloats(randomWords(first, shape, "vonMises", round), dtype, "vonMises").mul(Math.PI / 2);
+  const candidate = (round: Tensor) => {
+    const [angle, other] = pairOfWords(candidates, shape, "vonMises", dtype, round);
+    const half = unitFloats(angle, dtype, "vonMises").mul(Math.PI / 2);
     const [below, above] = [half.sin().square().mul(2), half.cos().square().mul(2)];
-    return excess.mul(below).div(excess.add(above));
+    return { fall: excess.mul(below).div(excess.add(above)), u: unitFloats(other, dtype, "vonMises") };
   };
   const accepted = firstAccepted(key, CANDIDATES, kappa.rank, (round) => {
-    const c = excess.add(fall(round)).mul(kappa);
-    const u = unitFloats(randomWords(second, shape, "vonMises", round), dtype, "vonMises");
+    const { fall, u } = candidate(round);
+    const c = excess.add(fall).mul(kappa);
     const isQuick = c.neg().add(2).mul(c).greater(u);
     return isQuick.logicalOr(c.div(u).log().add(1).greaterEqual(c));
   });
-  const size = fall(accepted).mul(0.5).minimum(1).sqrt().asin().mul(2);
-  const isLeft = unitFloats(randomWords(third, shape, "vonMises"), dtype, "vonMises").less(0.5);
+  const size = candidate(accepted).fall.mul(0.5).minimum(1).sqrt().asin().mul(2);
+  const isLeft = unitFloats(randomWords(sides, shape, "vonMises"), dtype, "vonMises").less(0.5);
   return where(isLeft, size.neg(), size);
 }
 
