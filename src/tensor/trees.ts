@@ -2,8 +2,10 @@
 import {
   bestSplits,
   nodeHistogram,
+  nodesOfRows,
   partedRows,
   partTotals,
+  rootRows,
   routeRows,
   sortedSplits,
   treeLeaves,
@@ -44,14 +46,14 @@ interface Parents {
  */
 export function histogramByNode(
   codes: Tensor,
-  nodeOfRow: Tensor,
+  standing: Tensor,
   slotOfNode: Tensor,
   { gradients, hessians, largest }: Gradients,
   parents: Parents | null,
   { slots, isPrecise }: { readonly slots: number; readonly isPrecise: boolean },
 ): Tensor {
   const dtype = backendOf(codes.node).hasDoubles ? "f64" : "f32";
-  const inputs = [codes, nodeOfRow, slotOfNode, largest, gradients, ...(hessians ? [hessians] : [])];
+  const inputs = [codes, standing, slotOfNode, largest, gradients, ...(hessians ? [hessians] : [])];
   if (parents) inputs.push(parents.histograms, parents.parentOfSlot);
   const params = { slots, dtype, hasHessians: hessians !== null, isPrecise, hasParents: parents !== null };
   return made(nodeHistogram, inputs, params);
@@ -62,6 +64,8 @@ interface SplitLimits {
   readonly minSamplesLeaf: number;
   readonly minHessian: number;
   readonly l2: number;
+  /** Whether any feature is monotone; bounds of nodes do not count else. */
+  readonly isMonotone: boolean;
 }
 
 /** The best split of each slot, [slots, 7]; `order` are the orders of bins of categories and how many of them count. */
@@ -70,18 +74,29 @@ export const splitsByGain = (
   nodeFacts: Tensor,
   featureFacts: Tensor,
   order: readonly [Tensor, Tensor] | null,
-  { minSamplesLeaf, minHessian, l2 }: SplitLimits,
+  { minSamplesLeaf, minHessian, l2, isMonotone }: SplitLimits,
 ): Tensor =>
-  made(bestSplits, [histograms, nodeFacts, featureFacts, ...(order ?? [])], { minSamplesLeaf, minHessian, l2 });
+  made(bestSplits, [histograms, nodeFacts, featureFacts, ...(order ?? [])], {
+    minSamplesLeaf,
+    minHessian,
+    l2,
+    isMonotone,
+  });
 
-/** The next node of each row. */
+/** Where rows stand at first: at the root. */
+export const rowsAtRoot = (codes: Tensor): Tensor => made(rootRows, [codes], {});
+
+/** Where rows stand after splits. */
 export const routedRows = (
   codes: Tensor,
-  nodeOfRow: Tensor,
+  standing: Tensor,
   splitOfNode: Tensor,
   splits: Tensor,
   goesLeft: Tensor,
-): Tensor => made(routeRows, [codes, nodeOfRow, splitOfNode, splits, goesLeft], {});
+): Tensor => made(routeRows, [codes, standing, splitOfNode, splits, goesLeft], {});
+
+/** The node of each row. */
+export const nodesOf = (standing: Tensor, rows: number): Tensor => made(nodesOfRows, [standing], { rows });
 
 /** Nodes of trees, [trees, nodes] each; `categories` [trees, nodes, 8] where some features are categorical. */
 interface TreeNodes {

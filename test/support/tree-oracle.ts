@@ -22,7 +22,7 @@ export function packedCodes(codes: readonly (readonly number[])[]): Uint32Array 
   return packed;
 }
 
-/** [slots, features, 256, channels], flat. */
+/** [slots, features, channels, 256], flat. */
 export function histogramOracle({ codes, slots, gradients, hessians }: BinnedRows, count: number): Float64Array {
   const channels = hessians ? 3 : 2;
   const features = 4 * Math.ceil(codes.length / 4);
@@ -30,10 +30,11 @@ export function histogramOracle({ codes, slots, gradients, hessians }: BinnedRow
   slots.forEach((slot, row) => {
     if (slot < 0) return;
     for (let f = 0; f < features; f++) {
-      const at = ((slot * features + f) * 256 + (codes[f]?.[row] ?? 0)) * channels;
-      sums[at] = sums[at]! + gradients[row]!;
-      if (hessians) sums[at + 1] = sums[at + 1]! + hessians[row]!;
-      sums[at + channels - 1] = sums[at + channels - 1]! + 1;
+      const added = [gradients[row]!, ...(hessians ? [hessians[row]!] : []), 1];
+      added.forEach((value, channel) => {
+        const at = ((slot * features + f) * channels + channel) * 256 + (codes[f]?.[row] ?? 0);
+        sums[at] = sums[at]! + value;
+      });
     }
   });
   return sums;

@@ -27,7 +27,8 @@ import { bestSplitsRoutine } from "./trees/best-splits.js";
 import { partedRowsRoutine, partTotalsRoutine } from "./trees/exact-parts.js";
 import { sortedSplitsRoutine } from "./trees/exact-splits.js";
 import { histogramRoutine } from "./trees/histogram.js";
-import { routeRowsRoutine, treeLeavesRoutine } from "./trees/walk.js";
+import { nodesOfRowsRoutine, rootRowsRoutine, routeRowsRoutine } from "./trees/rows.js";
+import { treeLeavesRoutine } from "./trees/walk.js";
 
 export const routines: Readonly<Record<string, Routine>> = {
   cholesky: choleskyRoutine,
@@ -59,6 +60,8 @@ export const routines: Readonly<Record<string, Routine>> = {
   partedRows: partedRowsRoutine,
   partTotals: partTotalsRoutine,
   sortedSplits: sortedSplitsRoutine,
+  rootRows: rootRowsRoutine,
   routeRows: routeRowsRoutine,
+  nodesOfRows: nodesOfRowsRoutine,
   treeLeaves: treeLeavesRoutine,
 };

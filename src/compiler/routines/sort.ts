@@ -223,16 +223,14 @@ export const searchSortedRoutine: Routine = (node) => {
   const out = k.buffer("i32", true);
   const base = isBatched ? k.binary("mul", k.binary("idiv", k.row, i(perRow)), i(extent)) : i(0);
   const key = k.load(queries, k.row, type);
-  const [found] = k.loop(Math.ceil(Math.log2(extent + 1)), [i(0), i(extent)], (_, [low, high]) => {
-    const half = k.binary("idiv", k.binary("sub", high as Value, low as Value), i(2));
-    const middle = k.binary("add", low as Value, half);
-    const isOpen = k.compare("lt", low as Value, high as Value);
-    const at = k.binary("add", base, k.binary("min", middle, i(Math.max(0, extent - 1))));
+  // Halves are the same for all queries, wherever they go: no branches, and no bounds to keep.
+  let found = i(0);
+  for (let left = extent; left > 0; left = Math.floor(left / 2)) {
+    const half = Math.ceil(left / 2);
+    const at = k.binary("add", base, k.binary("add", found, i(half - 1)));
     const isBefore = k.compare(node.params.side === "right" ? "le" : "lt", k.load(table, at, type), key);
-    const moves = k.binary("and", isOpen, isBefore);
-    const falls = k.binary("and", isOpen, k.unary("not", isBefore));
-    return [k.select(moves, k.binary("add", middle, i(1)), low as Value), k.select(falls, middle, high as Value)];
-  }) as [Value];
+    found = k.select(isBefore, k.binary("add", found, i(half)), found);
+  }
   k.store(out, k.row, found);
   return {
     temporaries: [],

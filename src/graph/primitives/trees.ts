@@ -11,24 +11,52 @@ import { takeAlongAxis } from "./movement.js";
 /** Bins of a feature: codes are bytes. The last one holds missing values. */
 export const BINS = 256;
 
+/** Rows of a chunk where rows are listed by node, and the number of chunks that is enough for threads. */
+const [LEAST_IN_CHUNK, MOST_IN_CHUNK, CHUNKS] = [4096, 65536, 16];
+
 /**
- * Inputs: codes u32 [words, rows] (four features to a word), the node of each row i32 [rows], the slot of each node i32 [nodes] (-1:
+ * Where rows stand while a tree grows, i32 [size]: its form is that of the target (compiler/routines/trees/rows.ts). It has room for a place
+ * of each row, in whole chunks, and in each chunk for two numbers of each node.
+ */
+export function standingOf(rows: number, nodes: number) {
+  const few = Math.max(1, Math.min(CHUNKS, Math.floor(rows / LEAST_IN_CHUNK)));
+  const chunks = Math.max(few, Math.ceil(rows / MOST_IN_CHUNK));
+  const length = Math.ceil(rows / chunks);
+  return { chunks, length, size: chunks * (length + 2 * nodes) };
+}
+
+/** All rows at the root, for codes u32 [words, rows] (four features to a word). */
+export const rootRows: RoutinePrimitive = {
+  name: "rootRows",
+  kind: "routine",
+  infer: ([codes]) => ({ shape: [standingOf(codes.shape[1], 1).size], dtype: "i32" }),
+};
+
+/** The node of each row, i32 [rows], of rows that stand somewhere. Params: rows. */
+export const nodesOfRows: RoutinePrimitive = {
+  name: "nodesOfRows",
+  kind: "routine",
+  infer: (_, { rows }) => ({ shape: [rows as number], dtype: "i32" }),
+};
+
+/**
+ * Inputs: codes u32 [words, rows] (four features to a word), where rows stand, the slot of each node i32 [nodes] (-1:
  * none), the largest absolute gradient and hessian f32 [2], gradients f32 [rows], hessians f32 [rows] where they differ from 1, and
- * with `hasParents` histograms of parents [some, 4·words, 256, channels] and the parent of each slot among them i32 [slots].
+ * with `hasParents` histograms of parents [some, 4·words, channels, 256] and the parent of each slot among them i32 [slots].
  * Params: slots, dtype, hasHessians, isPrecise, hasParents.
- * Result [slots, 4·words, 256, channels]: sums of gradients, of hessians where there are any, and counts. With parents twice as many:
+ * Result [slots, 4·words, channels, 256]: sums of gradients, of hessians where there are any, and counts. With parents twice as many:
  * behind the slots what is left of their parents. A slot whose parent is -1 is not asked for; what stands there and behind is undefined.
  */
 export const nodeHistogram: RoutinePrimitive = {
   name: "nodeHistogram",
   kind: "routine",
-  infer: ([codes, nodeOfRow, , , gradients], { slots, dtype, hasHessians, hasParents }) => {
+  infer: ([codes, standing, , , gradients], { slots, dtype, hasHessians, hasParents }) => {
     const [words, rows] = codes.shape;
-    if (codes.dtype !== "u32" || nodeOfRow.shape[0] !== rows || gradients.shape[0] !== rows) {
+    if (codes.dtype !== "u32" || standing.shape[0] < rows || gradients.shape[0] !== rows) {
       throw new ShapeError(`nodeHistogram: codes of [${codes.shape}] for gradients of [${gradients.shape}].`);
     }
     const count = (slots as number) * (hasParents ? 2 : 1);
-    return { shape: [count, 4 * words, BINS, hasHessians ? 3 : 2], dtype: dtype as "f64" | "f32" };
+    return { shape: [count, 4 * words, hasHessians ? 3 : 2, BINS], dtype: dtype as "f64" | "f32" };
   },
 };
 
@@ -40,9 +68,10 @@ export const FEATURE_FACTS = 4;
 export const SPLIT_FACTS = 7;
 
 /**
- * The best split of each node. Inputs: histograms [slots, features, 256, channels], facts of nodes [slots, NODE_FACTS], of features
+ * The best split of each node. Inputs: histograms [slots, features, channels, 256], facts of nodes [slots, NODE_FACTS], of features
  * i32 [features, FEATURE_FACTS]; and where features are categorical, the order of their bins i32 [slots, features, 256] and how many
- * of them count i32 [slots, features]. Params: minSamplesLeaf, minHessian, l2. Result [slots, SPLIT_FACTS]. The histogram of a node whose
+ * of them count i32 [slots, features]. Params: minSamplesLeaf, minHessian, l2, isMonotone (whether any
+ * feature is: else bounds do not count). Result [slots, SPLIT_FACTS]. The histogram of a node whose
  * count is 0 is not looked at; its gain is -1.
  */
 export const bestSplits: RoutinePrimitive = {
@@ -52,13 +81,17 @@ export const bestSplits: RoutinePrimitive = {
 };
 
 /**
- * The next node of each row. Inputs: codes u32 [words, rows], nodes i32 [rows], the split of each node i32 [nodes] (-1: none), the
- * feature and the first child of each split i32 [splits, 2], and by split and code whether rows go left, u8 [splits, 256].
+ * Where rows stand after splits. Inputs: codes u32 [words, rows], where rows stand, the split of each node i32 [nodes] (-1: none; with room
+ * for the children), the feature and the first child of each split i32 [splits, 2], and by split and code whether rows go left,
+ * u8 [splits, 256], 1 or 0.
  */
 export const routeRows: RoutinePrimitive = {
   name: "routeRows",
   kind: "routine",
-  infer: ([, nodeOfRow]) => ({ shape: nodeOfRow.shape, dtype: "i32" }),
+  infer: ([codes, , splitOfNode]) => ({
+    shape: [standingOf(codes.shape[1], splitOfNode.shape[0]).size],
+    dtype: "i32",
+  }),
 };
 
 /**

@@ -66,7 +66,7 @@ export async function* boost(
   const bins = await binsOf(operation, train.x, { maxBins, isCategorical, seed });
   const limits = limitsOf(operation, features, options);
   const codes = codesOf(bins, train.x);
-  const grow = grower({ codes, bins, isPrecise: dtype === "f64" }, limits, device);
+  const grow = grower({ codes, bins, isPrecise: dtype === "f64" }, limits);
   const baseline = loss.baseline(train).realize() as Tensor;
   const spread = (count: number): Tensor =>
     baseline

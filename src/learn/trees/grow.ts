@@ -6,23 +6,17 @@
  * tree can have, among those known, is out for good, whatever is found later. All nodes that are not out are split together: a tree of 31
  * leaves takes about nine rounds, not thirty. At the end, splits of nodes that turned out to be out are left out.
  */
-import {
-  arange,
-  backendFor,
-  concat,
-  full,
-  histogramByNode,
-  routedRows,
-  splitsByGain,
-  stack,
-  type Tensor,
-  tensor,
-  where,
-  zeros,
-} from "../../tensor/index.js";
-import { jit } from "../../transforms/jit.js";
-import { type Bins, MISSING } from "./bins.js";
+import { nodesOf, rowsAtRoot, type Tensor, tensor } from "../../tensor/index.js";
+import { MISSING } from "./bins.js";
 import type { TreeNode } from "./grown-tree.js";
+import {
+  type BinnedSamples,
+  type Found,
+  type GrowthPrograms,
+  growthPrograms,
+  MIN_HESSIAN,
+  type Moves,
+} from "./growth-programs.js";
 import type { Gradients } from "./losses.js";
 
 /** Limits of a tree. */
@@ -35,27 +29,11 @@ export interface GrowLimits {
   readonly monotonic: readonly number[];
 }
 
-/** Samples on which trees grow. */
-interface BinnedSamples {
-  readonly codes: Tensor;
-  readonly bins: Bins;
-  /** Sums keep more bits. */
-  readonly isPrecise: boolean;
-}
-
-/** Hessians below this are too few for a leaf, as in scikit-learn. */
-const MIN_HESSIAN = 1e-3;
-/** Hessians of a category, scaled to counts, from which on it counts; they smooth its mean, too. */
-const CATEGORY_SUPPORT = 10;
-
 /** A node while the tree grows. */
-interface Growing {
+interface Growing extends Sums {
   readonly id: number;
   readonly parent: Growing | null;
   readonly depth: number;
-  readonly gradient: number;
-  readonly hessian: number;
-  readonly count: number;
   readonly value: number;
   readonly bounds: readonly [number, number];
   split: Split | null;
@@ -63,15 +41,21 @@ interface Growing {
   slot: number;
 }
 
-interface Split {
-  readonly gain: number;
-  readonly feature: number;
-  readonly position: number;
+/** Sums over the samples of a node: of gradients, of hessians, and how many there are. */
+interface Sums {
   readonly gradient: number;
   readonly hessian: number;
   readonly count: number;
-  /** By code, whether it goes left. */
-  readonly goesLeft: Uint8Array;
+}
+
+/** A split, and the sums on its left. */
+interface Split extends Sums {
+  readonly gain: number;
+  readonly feature: number;
+  readonly position: number;
+  readonly missingLeft: boolean;
+  /** Codes that go left, of a categorical feature; null: those up to the position. */
+  readonly categories: readonly number[] | null;
 }
 
 /** A grown tree: its nodes, and for each node that the device knows, the leaf it belongs to. */
@@ -84,12 +68,8 @@ export interface Grown {
 }
 
 /** Grows trees on the same samples, each on gradients of its own. */
-export function grower(
-  data: BinnedSamples,
-  limits: GrowLimits,
-  device: string,
-): (gradients: Gradients) => Promise<Grown> {
-  const start = zeros([data.codes.shape[1] as number], { device, dtype: "i32" }).realize() as Tensor;
+export function grower(data: BinnedSamples, limits: GrowLimits): (gradients: Gradients) => Promise<Grown> {
+  const start = rowsAtRoot(data.codes).realize() as Tensor;
   const programs = growthPrograms(data, limits);
   return async (gradients) => {
     const growth = new Growth(data, limits, programs, gradients, start);
@@ -98,93 +78,6 @@ export function grower(
       // Each round splits all nodes that may be part of the tree.
     }
     return growth.finish();
-  };
-}
-
-/** Where the device stands: the node of each row, and the histograms of the nodes that were looked at last. */
-interface Standing {
-  readonly nodeOfRow: Tensor;
-  readonly histograms: Tensor;
-}
-
-/** The best splits of nodes, and of categorical features the orders of bins. */
-interface Found {
-  readonly splits: Tensor;
-  readonly orders: Tensor | null;
-}
-
-/** How rows move on: the split of each node, the feature and the first child of each split, and the codes that go left. */
-interface Moves {
-  readonly splitOfNode: Tensor;
-  readonly splits: Tensor;
-  readonly goesLeft: Tensor;
-}
-
-/** Nodes that are looked at: the slot of each node, the parent of each slot among the last ones, and facts of both children of each. */
-interface Looks {
-  readonly slotOfNode: Tensor;
-  readonly parentOfSlot: Tensor;
-  readonly nodeFacts: Tensor;
-}
-
-/** What the device does, each a program of its own. */
-interface GrowthPrograms {
-  /** Looks at the root, whose sums it finds as well: gradients and hessians. */
-  root(nodeOfRow: Tensor, gradients: Gradients): Found & { readonly sums: Tensor; readonly histograms: Tensor };
-  /** Moves rows to their next nodes. */
-  route(nodeOfRow: Tensor, moves: Moves): Tensor;
-  /** The same, and looks at these. */
-  round(standing: Standing, gradients: Gradients, moves: Moves, looks: Looks): Found & Standing;
-}
-
-function growthPrograms(data: BinnedSamples, { monotonic, minSamplesLeaf, l2 }: GrowLimits): GrowthPrograms {
-  const { codes, bins, isPrecise } = data;
-  const [words, samples] = codes.shape as [number, number];
-  const { device } = codes;
-  const dtype = backendFor(device, "fit").hasDoubles ? "f64" : "f32";
-  // Features that fill the last word have no bins.
-  const facts = Array.from({ length: 4 * words }, (_, f) => [
-    bins.counts[f] ?? 0,
-    Number(bins.hasMissing[f] ?? false),
-    monotonic[f] ?? 0,
-    Number(bins.isCategorical[f] ?? false),
-  ]);
-  const featureFacts = tensor(facts, { device, dtype: "i32" }) as Tensor;
-  const isAnyCategorical = bins.isCategorical.includes(true);
-  const searched = (histograms: Tensor, nodeFacts: Tensor): Found => {
-    const order = isAnyCategorical ? categoryOrder(histograms, nodeFacts, featureFacts) : null;
-    const splits = splitsByGain(histograms, nodeFacts, featureFacts, order, {
-      minSamplesLeaf,
-      minHessian: MIN_HESSIAN,
-      l2,
-    });
-    return { splits, orders: order ? orderOfChosen(order, splits) : null };
-  };
-  const route = (nodeOfRow: Tensor, { splitOfNode, splits, goesLeft }: Moves): Tensor =>
-    routedRows(codes, nodeOfRow, splitOfNode, splits, goesLeft);
-  return {
-    root: jit((nodeOfRow: Tensor, gradients: Gradients) => {
-      const slotOfNode = zeros([1], { device, dtype: "i32" }) as Tensor;
-      const histograms = histogramByNode(codes, nodeOfRow, slotOfNode, gradients, null, { slots: 1, isPrecise });
-      const gradient = gradients.gradients.cast(dtype).sum() as Tensor;
-      const hessian = (gradients.hessians?.cast(dtype).sum() ?? full([], samples, { device, dtype })) as Tensor;
-      const others = [samples, 0, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY].map(
-        (value) => full([], value, { device, dtype }) as Tensor,
-      );
-      const nodeFacts = stack([gradient, hessian, ...others]).expandDims(0) as Tensor;
-      return { ...searched(histograms, nodeFacts), histograms, sums: stack([gradient, hessian]) as Tensor };
-    }),
-    route: jit(route, { donate: 0 }),
-    round: jit(
-      (standing: Standing, gradients: Gradients, moves: Moves, { slotOfNode, parentOfSlot, nodeFacts }: Looks) => {
-        const nodeOfRow = route(standing.nodeOfRow, moves);
-        const parents = { histograms: standing.histograms, parentOfSlot };
-        const slots = parentOfSlot.shape[0] as number;
-        const histograms = histogramByNode(codes, nodeOfRow, slotOfNode, gradients, parents, { slots, isPrecise });
-        return { ...searched(histograms, nodeFacts.cast(dtype) as Tensor), nodeOfRow, histograms };
-      },
-      { donate: 0 },
-    ),
   };
 }
 
@@ -198,7 +91,7 @@ const powerOfTwo = (atLeast: number): number => 2 ** Math.ceil(Math.log2(Math.ma
 class Growth {
   private readonly nodes: Growing[] = [];
   private histograms: Tensor | null = null;
-  private nodeOfRow: Tensor;
+  private rows: Tensor;
 
   constructor(
     private readonly data: BinnedSamples,
@@ -208,40 +101,36 @@ class Growth {
     start: Tensor,
   ) {
     // Programs are given it; the one who holds the start keeps it.
-    this.nodeOfRow = start.again();
+    this.rows = start.again();
   }
 
   async begin(): Promise<void> {
-    const { sums, histograms, ...found } = this.programs.root(this.nodeOfRow, this.gradients);
+    const { sums, histograms, ...found } = this.programs.root(this.rows, this.gradients);
     this.histograms = histograms;
     const [gradient, hessian] = Array.from((await sums.data()) as ArrayLike<number>) as [number, number];
     const count = this.data.codes.shape[1] as number;
-    const root: Growing = {
-      ...{ id: 0, parent: null, depth: 0, gradient, hessian, count, value: 0, split: null, children: null },
-      bounds: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
-      slot: 0,
-    };
-    this.nodes.push(root);
+    const { NEGATIVE_INFINITY, POSITIVE_INFINITY } = Number;
+    const root = this.made(null, { gradient, hessian, count }, 0, [NEGATIVE_INFINITY, POSITIVE_INFINITY]);
+    root.slot = 0;
     if (this.isWorthwhile(root) && hessian >= MIN_HESSIAN) await this.noteSplits([root], found);
   }
 
   /** Splits the nodes that may be part of the tree, and looks at their children; false where there were none. */
   async round(): Promise<boolean> {
     const ahead = this.ahead();
-    const chosen = ahead.filter(({ children }) => children === null);
-    if (chosen.length === 0) return false;
     // The last ones of a full tree: their children cannot be split any more.
     const last = this.limits.maxLeafNodes === null ? ahead.length : this.limits.maxLeafNodes - 2;
-    const rank = new Map(ahead.map((node, place) => [node, place]));
-    const looked: Growing[] = [];
-    for (const node of chosen) {
+    const [chosen, looked]: [Growing[], Growing[]] = [[], []];
+    ahead.forEach((node, rank) => {
+      if (node.children) return;
       node.children = this.childrenOf(node, node.split as Split);
-      if ((rank.get(node) as number) < last && node.children.some((child) => this.isWorthwhile(child)))
-        looked.push(node);
-    }
+      chosen.push(node);
+      if (rank < last && node.children.some((child) => this.isWorthwhile(child))) looked.push(node);
+    });
+    if (chosen.length === 0) return false;
     const moves = this.movesOf(chosen);
     if (looked.length > 0) await this.look(looked, moves);
-    else this.nodeOfRow = this.programs.route(this.nodeOfRow, moves);
+    else this.rows = this.programs.route(this.rows, moves);
     return true;
   }
 
@@ -264,7 +153,7 @@ class Growth {
       waiting[best] = waiting.at(-1) as Growing;
       waiting.pop();
       taken.push(node);
-      waiting.push(...(node.children ?? []).filter(({ split }) => split !== null));
+      for (const child of node.children ?? []) if (child.split) waiting.push(child);
     }
     return taken;
   }
@@ -276,59 +165,58 @@ class Growth {
 
   private childrenOf(node: Growing, split: Split): readonly [Growing, Growing] {
     const { l2, monotonic } = this.limits;
-    const sides = [
-      { gradient: split.gradient, hessian: split.hessian, count: split.count },
-      {
-        gradient: node.gradient - split.gradient,
-        hessian: node.hessian - split.hessian,
-        count: node.count - split.count,
-      },
-    ] as const;
-    const [lower, upper] = node.bounds;
-    const values = sides.map(({ gradient, hessian }) =>
-      Math.min(Math.max(-gradient / (hessian + l2 + 1e-15), lower), upper),
-    ) as [number, number];
-    const middle = (values[0] + values[1]) / 2;
-    const rises = monotonic[split.feature] ?? 0;
-    const bounds = (side: number): readonly [number, number] => {
-      if (rises === 0) return node.bounds;
-      return rises > 0 === (side === 0) ? [lower, middle] : [middle, upper];
+    const right = {
+      gradient: node.gradient - split.gradient,
+      hessian: node.hessian - split.hessian,
+      count: node.count - split.count,
     };
-    const made = sides.map((sums, side): Growing => {
-      const child: Growing = {
-        ...sums,
-        id: this.nodes.length,
-        parent: node,
-        depth: node.depth + 1,
-        value: values[side] as number,
-        bounds: bounds(side),
-        ...{ split: null, children: null, slot: -1 },
-      };
-      this.nodes.push(child);
-      return child;
-    });
-    return made as unknown as readonly [Growing, Growing];
+    const [lower, upper] = node.bounds;
+    const leafValue = ({ gradient, hessian }: Sums): number =>
+      Math.min(Math.max(-gradient / (hessian + l2 + 1e-15), lower), upper);
+    const [a, b] = [leafValue(split), leafValue(right)];
+    const middle = (a + b) / 2;
+    const rises = monotonic[split.feature] ?? 0;
+    const low: readonly [number, number] = rises === 0 ? node.bounds : [lower, middle];
+    const high: readonly [number, number] = rises === 0 ? node.bounds : [middle, upper];
+    return [this.made(node, split, a, rises < 0 ? high : low), this.made(node, right, b, rises < 0 ? low : high)];
   }
 
-  /** A list by node. */
-  private byNode(known: ReadonlyMap<number, number>): Tensor {
-    const list = new Int32Array(powerOfTwo(Math.max(LEAST_NODES, this.nodes.length))).fill(-1);
-    for (const [id, value] of known) list[id] = value;
-    return tensor(list, { device: this.data.codes.device }) as Tensor;
+  /** A new node. Nodes are many, so this is written out: objects that are spread into others are slow. */
+  private made(
+    parent: Growing | null,
+    { gradient, hessian, count }: Sums,
+    value: number,
+    bounds: readonly [number, number],
+  ): Growing {
+    const [id, depth] = [this.nodes.length, parent ? parent.depth + 1 : 0];
+    const node = { id, parent, depth, gradient, hessian, count, value, bounds, split: null, children: null, slot: -1 };
+    this.nodes.push(node);
+    return node;
+  }
+
+  /** An empty list by node. */
+  private byNode(): Int32Array {
+    return new Int32Array(powerOfTwo(Math.max(LEAST_NODES, this.nodes.length))).fill(-1);
   }
 
   private movesOf(chosen: readonly Growing[]): Moves {
     const { device } = this.data.codes;
     const room = powerOfTwo(chosen.length);
+    const splitOfNode = this.byNode();
     const splits = new Int32Array(2 * room);
     const goesLeft = new Uint8Array(room * (MISSING + 1));
-    chosen.forEach((node, place) => {
-      const { split, children } = node as { split: Split; children: readonly [Growing, Growing] };
-      splits.set([split.feature, children[0].id], 2 * place);
-      goesLeft.set(split.goesLeft, place * (MISSING + 1));
+    chosen.forEach(({ id, split, children }, place) => {
+      const { feature, position, categories, missingLeft } = split as Split;
+      splitOfNode[id] = place;
+      splits[2 * place] = feature;
+      splits[2 * place + 1] = (children as readonly [Growing, Growing])[0].id;
+      const first = place * (MISSING + 1);
+      if (categories) for (const code of categories) goesLeft[first + code] = 1;
+      else goesLeft.fill(1, first, first + position + 1);
+      goesLeft[first + MISSING] = missingLeft ? 1 : 0;
     });
     return {
-      splitOfNode: this.byNode(new Map(chosen.map(({ id }, place) => [id, place]))),
+      splitOfNode: tensor(splitOfNode, { device }) as Tensor,
       splits: tensor(splits, { device, shape: [room, 2] }) as Tensor,
       goesLeft: tensor(goesLeft, { device, shape: [room, MISSING + 1] }) as Tensor,
     };
@@ -339,31 +227,33 @@ class Growth {
     const { device } = this.data.codes;
     // As many slots as there are moves: few programs serve all rounds.
     const room = moves.splits.shape[0] as number;
-    const slots = new Map<number, number>();
+    const slotOfNode = this.byNode();
     const parentOfSlot = new Int32Array(room).fill(-1);
     const searched: (Growing | null)[] = Array<Growing | null>(2 * room).fill(null);
+    const facts = new Float64Array(searched.length * NODE_FACTS);
+    const search = (node: Growing): void => {
+      if (!this.isWorthwhile(node)) return;
+      searched[node.slot] = node;
+      const { gradient, hessian, count, value, bounds } = node;
+      const own = [gradient, hessian, count, value, bounds[0], bounds[1]];
+      for (let at = 0; at < NODE_FACTS; at++) facts[NODE_FACTS * node.slot + at] = own[at] as number;
+    };
     parents.forEach((parent, place) => {
       const [left, right] = parent.children as readonly [Growing, Growing];
       const [small, large] = left.count < right.count ? [left, right] : [right, left];
-      slots.set(small.id, place);
+      slotOfNode[small.id] = place;
       parentOfSlot[place] = parent.slot;
       [small.slot, large.slot] = [place, room + place];
-      if (this.isWorthwhile(small)) searched[place] = small;
-      if (this.isWorthwhile(large)) searched[room + place] = large;
+      search(small);
+      search(large);
     });
-    const facts = new Float64Array(searched.length * NODE_FACTS);
-    searched.forEach((node, slot) => {
-      if (!node) return;
-      const { gradient, hessian, count, value, bounds } = node;
-      facts.set([gradient, hessian, count, value, ...bounds], NODE_FACTS * slot);
-    });
-    const standing = { nodeOfRow: this.nodeOfRow, histograms: this.histograms as Tensor };
-    const { nodeOfRow, histograms, ...found } = this.programs.round(standing, this.gradients, moves, {
-      slotOfNode: this.byNode(slots),
+    const standing = { rows: this.rows, histograms: this.histograms as Tensor };
+    const { rows, histograms, ...found } = this.programs.round(standing, this.gradients, moves, {
+      slotOfNode: tensor(slotOfNode, { device }) as Tensor,
       parentOfSlot: tensor(parentOfSlot, { device }) as Tensor,
       nodeFacts: tensor(this.wide(facts), { device, shape: [searched.length, NODE_FACTS] }) as Tensor,
     });
-    [this.nodeOfRow, this.histograms] = [nodeOfRow, histograms];
+    [this.rows, this.histograms] = [rows, histograms];
     await this.noteSplits(searched, found);
   }
 
@@ -375,37 +265,29 @@ class Growth {
   /** Reads the best split of each node; null stands for a slot without one. */
   private async noteSplits(searched: readonly (Growing | null)[], { splits, orders }: Found): Promise<void> {
     const [numbers, places] = await Promise.all([splits.data(), orders?.data()]);
+    const facts = numbers as Float64Array;
     searched.forEach((node, slot) => {
-      const row = Array.from((numbers as Float64Array).subarray(SPLIT_FACTS * slot, SPLIT_FACTS * (slot + 1)));
-      if (!node || !((row[0] as number) > 0)) return;
+      const at = SPLIT_FACTS * slot;
+      if (!node || !((facts[at] as number) > 0)) return;
       const own = (places as Int32Array | undefined)?.subarray((MISSING + 2) * slot, (MISSING + 2) * (slot + 1));
-      node.split = this.splitOf(row, node, own);
+      node.split = this.splitOf(facts, at, node, own);
     });
   }
 
-  private splitOf(row: readonly number[], node: Growing, places: Int32Array | undefined): Split {
-    const [gain, feature, position, direction, gradient, hessian, count] = row as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+  /** The split that the device has written from a place on. */
+  private splitOf(facts: Float64Array, at: number, node: Growing, places: Int32Array | undefined): Split {
     const { bins } = this.data;
-    const goesLeft = new Uint8Array(MISSING + 1);
+    const fact = (which: number): number => facts[at + which] as number;
+    const [feature, position, isFromRight, count] = [fact(1), fact(2), fact(3) !== 0, fact(6)];
+    let categories: readonly number[] | null = null;
     if (bins.isCategorical[feature] && places) {
       const used = places[MISSING + 1] as number;
-      const [first, last] = direction === 0 ? [0, position] : [position, used - 1];
-      for (let at = first; at <= last; at++) goesLeft[places[at] as number] = 1;
-    } else {
-      goesLeft.fill(1, 0, position + 1);
-      goesLeft[MISSING] = direction === 0 ? 0 : 1;
+      categories = Array.from(isFromRight ? places.subarray(position, used) : places.subarray(0, position + 1));
     }
+    const isMissingLeft = categories ? categories.includes(MISSING) : isFromRight;
     // Where the fit had no missing value, later ones go where most samples went.
-    if (!bins.hasMissing[feature]) goesLeft[MISSING] = count > node.count - count ? 1 : 0;
-    return { gain, feature, position, gradient, hessian, count, goesLeft };
+    const missingLeft = bins.hasMissing[feature] ? isMissingLeft : count > node.count - count;
+    return { gain: fact(0), feature, position, gradient: fact(4), hessian: fact(5), count, missingLeft, categories };
   }
 
   finish(): Grown {
@@ -418,7 +300,7 @@ class Growth {
       nodes.push(leafNode(node));
       if (isSplit.has(node) && node.children) {
         const [left, right] = node.children.map(visit) as [number, number];
-        nodes[number] = { ...leafNode(node), ...this.decision(node.split as Split), left, right };
+        nodes[number] = this.splitNode(node, node.split as Split, left, right);
       }
       return number;
     };
@@ -429,62 +311,44 @@ class Growth {
       while (node && !numberOf.has(node)) node = node.parent;
       return node ? (numberOf.get(node) as number) : 0;
     });
-    return { nodes, nodeOfRow: this.nodeOfRow, leafOfNode };
+    const nodeOfRow = nodesOf(this.rows, this.data.codes.shape[1] as number);
+    return { nodes, nodeOfRow, leafOfNode };
   }
 
-  private decision({ feature, position, goesLeft, gain }: Split) {
+  private splitNode(node: Growing, split: Split, left: number, right: number): TreeNode {
+    const { feature, position, categories, missingLeft, gain } = split;
     const { thresholds, isCategorical, counts } = this.data.bins;
-    const missingLeft = goesLeft[MISSING] === 1;
     const values = thresholds[feature] as Float64Array;
-    if (isCategorical[feature]) {
-      return {
-        feature,
-        threshold: 0,
-        gain,
-        missingLeft,
-        categories: Array.from(values).filter((_, code) => goesLeft[code] === 1),
-      };
-    }
     const isOfMissing = position === (counts[feature] as number) - 1;
     const threshold = isOfMissing ? Number.POSITIVE_INFINITY : (values[position] as number);
-    return { feature, threshold, gain, missingLeft, categories: null };
+    return {
+      feature,
+      threshold: isCategorical[feature] ? 0 : threshold,
+      left,
+      right,
+      missingLeft,
+      categories: categories && Array.from(values).filter((_, code) => categories.includes(code)),
+      gain,
+      impurity: 0,
+      value: [node.value],
+      count: node.count,
+      weight: node.hessian,
+    };
   }
 }
 
 const gainOf = (node: Growing | undefined): number => node?.split?.gain ?? 0;
 
 const leafNode = ({ value, count, hessian }: Growing): TreeNode => ({
-  ...{ feature: -1, threshold: 0, left: -1, right: -1, missingLeft: false, categories: null, gain: 0, impurity: 0 },
+  feature: -1,
+  threshold: 0,
+  left: -1,
+  right: -1,
+  missingLeft: false,
+  categories: null,
+  gain: 0,
+  impurity: 0,
   value: [value],
   count,
   weight: hessian,
 });
-
-/** The bins of categorical features by their mean gradient, those with few samples left out; other features keep their order. */
-function categoryOrder(histograms: Tensor, nodeFacts: Tensor, featureFacts: Tensor): readonly [Tensor, Tensor] {
-  const [slots, features, bins, channels] = histograms.shape as [number, number, number, number];
-  const channel = (which: number): Tensor => histograms.at("...", which) as Tensor;
-  const [gradient, hessian] = [channel(0), channel(1)];
-  const trait = (which: number): Tensor => featureFacts.at(":", which).reshape([1, features, 1]) as Tensor;
-  const { device } = histograms;
-  const bin = arange(bins, { device, dtype: "i32" }).reshape([1, 1, bins]);
-  const support = nodeFacts.at(":", 2).div(nodeFacts.at(":", 1).maximum(1e-300)).reshape([slots, 1, 1]);
-  const isBin = bin.less(trait(0)).logicalOr(bin.equal(bins - 1).logicalAnd(trait(1).equal(1)));
-  const counts = hessian
-    .mul(channels === 2 ? 1 : support)
-    .greaterEqual(CATEGORY_SUPPORT)
-    .logicalAnd(isBin);
-  const mean = gradient.div(hessian.add(CATEGORY_SUPPORT));
-  const byMean = where(counts, mean, Number.POSITIVE_INFINITY).argsort({ axis: 2 });
-  const order = where(trait(3).equal(1), byMean, bin.broadcastTo([slots, features, bins])).cast("i32") as Tensor;
-  return [order, counts.cast("i32").sum({ axis: 2 }).cast("i32") as Tensor];
-}
-
-/** The order of the chosen feature's bins, and behind it how many of them count: [slots, 257]. */
-function orderOfChosen([order, used]: readonly [Tensor, Tensor], found: Tensor): Tensor {
-  const feature = found.at(":", 1).cast("i32").expandDims(1);
-  const bins = order.shape[2] as number;
-  const slots = order.shape[0] as number;
-  const chosen = order.takeAlongAxis(feature.expandDims(2).broadcastTo([slots, 1, bins]), { axis: 1 }).squeeze(1);
-  return concat([chosen, used.takeAlongAxis(feature, { axis: 1 })], { axis: 1 }) as Tensor;
-}

@@ -31,10 +31,13 @@ import { scatter } from "../../../src/graph/primitives/scatter.js";
 import {
   bestSplits,
   nodeHistogram,
+  nodesOfRows,
   partedRows,
   partTotals,
+  rootRows,
   routeRows,
   sortedSplits,
+  standingOf,
   treeLeaves,
 } from "../../../src/graph/primitives/trees.js";
 import { g } from "../../../src/graph/vocabulary.js";
@@ -79,7 +82,7 @@ const nodes: Record<string, Node> = {
     nodeHistogram,
     [
       leaf([2, 5000], "u32"),
-      leaf([5000], "i32"),
+      leaf([standingOf(5000, 8).size], "i32"),
       leaf([8], "i32"),
       leaf([2], "f32"),
       leaf([5000], "f32"),
@@ -90,17 +93,19 @@ const nodes: Record<string, Node> = {
   "the best splits": apply(
     bestSplits,
     [
-      leaf([2, 4, 256, 3], "f64"),
+      leaf([2, 4, 3, 256], "f64"),
       leaf([2, 6], "f64"),
       leaf([4, 4], "i32"),
       leaf([2, 4, 256], "i32"),
       leaf([2, 4], "i32"),
     ],
-    { minSamplesLeaf: 20, minHessian: 0.001, l2: 0 },
+    { minSamplesLeaf: 20, minHessian: 0.001, l2: 0, isMonotone: true },
   ),
+  "rows at the root": apply(rootRows, [leaf([2, 50], "u32")]),
+  "nodes of rows": apply(nodesOfRows, [leaf([standingOf(50, 8).size], "i32")], { rows: 50 }),
   "rows to children": apply(routeRows, [
     leaf([2, 50], "u32"),
-    ...[leaf([50], "i32"), leaf([8], "i32"), leaf([4, 2], "i32"), leaf([4, 256], "u8")],
+    ...[leaf([standingOf(50, 4).size], "i32"), leaf([8], "i32"), leaf([4, 2], "i32"), leaf([4, 256], "u8")],
   ]),
   "exact splits of nodes": apply(
     sortedSplits,

@@ -6,11 +6,14 @@ import {
   bestSplits,
   CUT_FACTS,
   nodeHistogram,
+  nodesOfRows,
   partedRows,
   partTotals,
+  rootRows,
   routeRows,
   SPLIT_FACTS,
   sortedSplits,
+  standingOf,
   TOTALS_BEFORE,
   treeLeaves,
 } from "../../../src/graph/primitives/trees.js";
@@ -20,16 +23,21 @@ const leaf = (shape: number[], dtype: "u32" | "i32" | "f32" | "f64") =>
   makePlaceholder({ shape, dtype, device: backendFor("cpu") });
 
 test("histograms have a bin for every code of every feature, and channels for what is summed", () => {
-  const inputs = [leaf([2, 10], "u32"), leaf([10], "i32"), leaf([4], "i32"), leaf([2], "f32"), leaf([10], "f32")];
+  const inputs = [leaf([2, 10], "u32"), leaf([18], "i32"), leaf([4], "i32"), leaf([2], "f32"), leaf([10], "f32")];
   const params = { slots: 3, dtype: "f64", hasHessians: false };
-  assert.deepEqual(nodeHistogram.infer(inputs, params), { shape: [3, 8, 256, 2], dtype: "f64" });
-  assert.deepEqual(nodeHistogram.infer(inputs, { ...params, hasHessians: true }).shape, [3, 8, 256, 3]);
+  assert.deepEqual(nodeHistogram.infer(inputs, params), { shape: [3, 8, 2, 256], dtype: "f64" });
+  assert.deepEqual(nodeHistogram.infer(inputs, { ...params, hasHessians: true }).shape, [3, 8, 3, 256]);
   assert.throws(() => nodeHistogram.infer([leaf([2, 9], "u32"), ...inputs.slice(1)], params), /codes of \[2,9\]/);
 });
 
-test("splits are one row to a slot, rows keep their number, leaves are by sample and tree", () => {
-  assert.deepEqual(bestSplits.infer([leaf([3, 8, 256, 2], "f64")], {}).shape, [3, SPLIT_FACTS]);
-  assert.deepEqual(routeRows.infer([leaf([2, 10], "u32"), leaf([10], "i32")], {}), { shape: [10], dtype: "i32" });
+test("splits are one row to a slot, rows stand where there is room for nodes, leaves are by sample and tree", () => {
+  assert.deepEqual(bestSplits.infer([leaf([3, 8, 2, 256], "f64")], {}).shape, [3, SPLIT_FACTS]);
+  const codes = leaf([2, 10], "u32");
+  const [root, size] = [rootRows.infer([codes], {}), standingOf(10, 8).size];
+  assert.deepEqual(root, { shape: [standingOf(10, 1).size], dtype: "i32" });
+  const rows = leaf([...root.shape], "i32");
+  assert.deepEqual(routeRows.infer([codes, rows, leaf([8], "i32")], {}), { shape: [size], dtype: "i32" });
+  assert.deepEqual(nodesOfRows.infer([rows], { rows: 10 }), { shape: [10], dtype: "i32" });
   const trees = [leaf([5, 7], "i32"), leaf([5, 7], "f32")];
   assert.deepEqual(treeLeaves.infer([leaf([10, 2], "f32"), ...trees], {}).shape, [10, 5]);
   assert.throws(() => treeLeaves.infer([leaf([10, 2], "f64"), ...trees], {}), /samples of f64, thresholds of f32/);

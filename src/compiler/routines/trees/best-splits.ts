@@ -1,6 +1,7 @@
 /**
  * The best split of each node from its histograms: scikit-learn's gain, its order of looking and so its choice among equals. A thread
- * takes one feature of one node and goes through the bins; another then takes the best feature of each node.
+ * takes one feature of one node and goes through the bins; another then takes the best feature of each node. On a CPU a thread sums first,
+ * and then finds the gains of four bins at once.
  *
  * Bins are looked at from the left, missing values on the right; then, for features with missing values, from the right. The bins of a
  * categorical feature come in a given order, and the looks from either side end in the middle (W. D. Fisher, On Grouping for Maximum
@@ -11,14 +12,14 @@ import { BINS, FEATURE_FACTS, NODE_FACTS, SPLIT_FACTS } from "../../../graph/pri
 import type { Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { Routine } from "../../target/routine.js";
-import { indices } from "./histogram.js";
+import { indices } from "./codes.js";
 
 /** Keeps quotients finite, as in scikit-learn. */
 const TINY = 1e-15;
 /** Numbers of the best split of one feature: all but the feature itself. */
 const FOUND = SPLIT_FACTS - 1;
 
-export const bestSplitsRoutine: Routine = (node) => {
+export const bestSplitsRoutine: Routine = (node, profile) => {
   const [histograms] = node.inputs;
   const [slots, features] = histograms.shape;
   const type = histograms.dtype as "f32" | "f64";
@@ -26,7 +27,7 @@ export const bestSplitsRoutine: Routine = (node) => {
     temporaries: [{ dtype: type, shape: [slots, features, FOUND] }],
     steps: [
       {
-        kernel: searchKernel(node, type),
+        kernel: searchKernel(node, type, profile.maxLanes === 1),
         buffers: [
           ...node.inputs.map((_, index) => ({ kind: "input", index }) as const),
           { kind: "temporary", index: 0 },
@@ -42,16 +43,20 @@ export const bestSplitsRoutine: Routine = (node) => {
   };
 };
 
-/** A kernel in the making: sums of the node, its bounds, and the facts of the feature. */
+/** A kernel in the making: sums of the node, and where predictions may have to rise or fall, its bounds and the direction. */
 interface Search {
   readonly k: KernelBuilder;
   readonly type: "f32" | "f64";
   readonly params: Node["params"];
   readonly total: Sums;
   readonly loss: Value;
-  readonly bounds: readonly [Value, Value];
-  readonly monotone: Value;
+  readonly monotone: { readonly bounds: readonly [Value, Value]; readonly direction: Value } | null;
+  /** Arrays for the sums up to each step, where bins are looked at four at once; null: one after the other. */
+  readonly running: readonly [number, number, number] | null;
 }
+
+/** Bins that a thread of a CPU looks at together. */
+const TOGETHER = 4;
 
 /** Sums of gradients, of hessians, and the count. */
 interface Sums {
@@ -60,10 +65,10 @@ interface Sums {
   readonly count: Value;
 }
 
-function searchKernel(node: Node, type: "f32" | "f64") {
+function searchKernel(node: Node, type: "f32" | "f64", isVector: boolean) {
   const [histograms, , , order] = node.inputs;
-  const [slots, features, , channels] = histograms.shape;
-  const k = new KernelBuilder(`best splits[${slots}×${features}]`, slots * features);
+  const [slots, features, channels] = histograms.shape;
+  const k = new KernelBuilder(`best splits[${slots}×${features}]`, slots * features, isVector ? TOGETHER : 1);
   const { i, add, times } = indices(k);
   const [source, nodeFacts, featureFacts] = [k.buffer(type, false), k.buffer(type, false), k.buffer("i32", false)];
   const [places, used] = order ? [k.buffer("i32", false), k.buffer("i32", false)] : [-1, -1];
@@ -78,8 +83,8 @@ function searchKernel(node: Node, type: "f32" | "f64") {
     params: node.params,
     total,
     loss: k.binary("mul", fact(3), total.gradient),
-    bounds: [fact(4), fact(5)],
-    monotone: trait(2),
+    monotone: node.params.isMonotone ? { bounds: [fact(4), fact(5)], direction: trait(2) } : null,
+    running: isVector ? [k.array(type, BINS), k.array(type, BINS), k.array(type, BINS)] : null,
   };
   // A node without rows is no node.
   const bins = k.select(k.compare("gt", total.count, k.constant(type, 0)), trait(0), i(0));
@@ -92,8 +97,8 @@ function searchKernel(node: Node, type: "f32" | "f64") {
   /** The bin at a position: itself, or the one that the order of categories puts there. The last bin holds missing values. */
   const binAt = (position: Value): Value => (order ? k.load(places, add(firstBin, position), "i32") : position);
   const sumsAt = (bin: Value): Sums => {
-    const at = times(add(firstBin, bin), channels);
-    const [gradient, ...rest] = Array.from({ length: channels }, (_, c) => k.load(source, add(at, i(c)), type));
+    const at = add(times(firstBin, channels), bin);
+    const [gradient, ...rest] = Array.from({ length: channels }, (_, c) => k.load(source, add(at, i(c * BINS)), type));
     return { gradient, hessian: rest[0], count: rest.at(-1) as Value };
   };
   const none = [k.constant(type, -1), ...Array.from({ length: FOUND - 1 }, () => k.constant(type, 0))];
@@ -130,71 +135,118 @@ interface Direction {
   readonly direction: number;
 }
 
+const SUMS = ["gradient", "hessian", "count"] as const;
+const listed = (sums: Sums): Value[] => SUMS.map((name) => sums[name]);
+const named = ([gradient, hessian, count]: readonly Value[]): Sums => ({ gradient, hessian, count }) as Sums;
+const combined = (k: KernelBuilder, op: "add" | "sub", a: Sums, b: Sums): Sums =>
+  named(listed(a).map((value, which) => k.binary(op, value, listed(b)[which] as Value)));
+
 /** Goes through positions, and keeps the best split: gain, position, direction, sums on the left. */
 function scan(search: Search, best: readonly Value[], by: Direction): Value[] {
-  const { k, type, total } = search;
-  const { i } = indices(k);
+  const { k } = search;
+  const walk = () => (search.running ? inVectors(search, search.running, best, by) : oneByOne(search, best, by));
+  return k.when(k.compare("gt", by.limit, k.constant("i32", 0)), walk, () => best);
+}
+
+/** Both sides of a split, by the sums over what was passed. */
+function sidesOf(
+  { k, total }: Search,
+  { isRight }: Direction,
+  passed: Sums,
+): { readonly left: Sums; readonly right: Sums } {
+  const other = combined(k, "sub", total, passed);
+  const side = (mine: Sums, others: Sums): Sums =>
+    isRight
+      ? named(listed(mine).map((value, which) => k.select(isRight, listed(others)[which] as Value, value)))
+      : mine;
+  return { left: side(passed, other), right: side(other, passed) };
+}
+
+const isGain = ({ k, type }: Search, gain: Value, most: Value): Value =>
+  k.binary("and", k.compare("gt", gain, most), k.compare("gt", gain, k.constant(type, 0)));
+
+function oneByOne(search: Search, best: readonly Value[], by: Direction): Value[] {
+  const { k, type } = search;
+  const { i, add } = indices(k);
   const zero = k.constant(type, 0);
-  const walk = (): Value[] => {
-    const found = k.loop(
-      BINS,
-      [...best, zero, zero, zero, i(0)],
-      (_, carried) => {
-        const [gradient, hessian, count, step] = carried.slice(FOUND);
-        const here = by.sumsAt(step);
-        const sums: Sums = {
-          gradient: k.binary("add", gradient, here.gradient),
-          hessian: k.binary("add", hessian, here.hessian),
-          count: k.binary("add", count, here.count),
-        };
-        const other: Sums = {
-          gradient: k.binary("sub", total.gradient, sums.gradient),
-          hessian: k.binary("sub", total.hessian, sums.hessian),
-          count: k.binary("sub", total.count, sums.count),
-        };
-        const side = (mine: Value, others: Value) => (by.isRight ? k.select(by.isRight, others, mine) : mine);
-        const left: Sums = {
-          gradient: side(sums.gradient, other.gradient),
-          hessian: side(sums.hessian, other.hessian),
-          count: side(sums.count, other.count),
-        };
-        const right: Sums = {
-          gradient: side(other.gradient, sums.gradient),
-          hessian: side(other.hessian, sums.hessian),
-          count: side(other.count, sums.count),
-        };
-        const gain = gainOf(search, left, right);
-        const isBetter = k.binary("and", k.compare("gt", gain, carried[0]), k.compare("gt", gain, k.constant(type, 0)));
-        const position = k.convert(type, by.positionAt(step));
-        const now = [gain, position, k.constant(type, by.direction), left.gradient, left.hessian, left.count];
-        return [
-          ...now.map((value, which) => k.select(isBetter, value, carried[which])),
-          sums.gradient,
-          sums.hessian,
-          sums.count,
-          k.binary("add", step, i(1)),
-        ];
-      },
-      { exitWhen: (next) => k.compare("ge", next.at(-1) as Value, by.limit) },
-    );
-    return found.slice(0, FOUND);
-  };
-  return k.when(k.compare("gt", by.limit, i(0)), walk, () => best);
+  const found = k.loop(
+    BINS,
+    [...best, zero, zero, zero, i(0)],
+    (_, carried) => {
+      const step = carried.at(-1) as Value;
+      const passed = combined(k, "add", named(carried.slice(FOUND)), by.sumsAt(step));
+      const { left, right } = sidesOf(search, by, passed);
+      const gain = gainOf(search, left, right);
+      const isBetter = isGain(search, gain, carried[0] as Value);
+      const now = [gain, k.convert(type, by.positionAt(step)), k.constant(type, by.direction), ...listed(left)];
+      return [
+        ...now.map((value, which) => k.select(isBetter, value, carried[which] as Value)),
+        ...listed(passed),
+        add(step, i(1)),
+      ];
+    },
+    { exitWhen: (next) => k.compare("ge", next.at(-1) as Value, by.limit) },
+  );
+  return found.slice(0, FOUND);
+}
+
+/** Sums up to each step first, then the gains of four steps at once: a lane keeps its first largest, and the first of those wins. */
+function inVectors(search: Search, running: readonly number[], best: readonly Value[], by: Direction): Value[] {
+  const { k, type } = search;
+  const { i, add, times } = indices(k);
+  const zero = k.constant(type, 0);
+  k.loop(
+    BINS,
+    [zero, zero, zero, i(0)],
+    (step, carried) => {
+      const passed = combined(k, "add", named(carried), by.sumsAt(step));
+      listed(passed).forEach((value, which) => {
+        k.set(running[which] as number, step, value);
+      });
+      return [...listed(passed), add(step, i(1))];
+    },
+    { exitWhen: (next) => k.compare("ge", next.at(-1) as Value, by.limit) },
+  );
+  const passedAt = (step: Value): Sums => named(running.map((array) => k.get(array, step)));
+  const [gains, steps] = k.loop(
+    BINS / TOGETHER,
+    [k.constant(type, -1), i(0), i(0)],
+    (turn, [most, held]) => {
+      const step = add(times(turn, TOGETHER), k.lane);
+      const { left, right } = sidesOf(search, by, passedAt(step));
+      const gain = gainOf(search, left, right);
+      const isBetter = k.binary("and", isGain(search, gain, most as Value), k.compare("lt", step, by.limit));
+      return [
+        k.select(isBetter, gain, most as Value),
+        k.select(isBetter, step, held as Value),
+        times(add(turn, i(1)), TOGETHER),
+      ];
+    },
+    { exitWhen: (next) => k.compare("ge", next.at(-1) as Value, by.limit) },
+  ) as [Value, Value, Value];
+  const gain = k.combineLanes("max", gains);
+  const step = k.combineLanes("min", k.select(k.compare("eq", gains, gain), steps, i(BINS)));
+  const { left } = sidesOf(search, by, passedAt(step));
+  const now = [gain, k.convert(type, by.positionAt(step)), k.constant(type, by.direction), ...listed(left)];
+  const isBetter = isGain(search, gain, best[0] as Value);
+  return now.map((value, which) => k.select(isBetter, value, best[which] as Value));
 }
 
 /** The reduction of the loss by a split; -1 where it is not allowed. */
 function gainOf(search: Search, left: Sums, right: Sums): Value {
   const { k, type, params, loss, monotone } = search;
   const number = (value: number) => k.constant(type, value);
-  const { i } = indices(k);
-  const enough = [left, right].flatMap(({ hessian, count }) => [
+  const allowed = [left, right].flatMap(({ hessian, count }) => [
     k.compare("ge", count, number(params.minSamplesLeaf as number)),
     k.compare("ge", hessian, number(params.minHessian as number)),
   ]);
   const [a, b] = [leafValue(search, left), leafValue(search, right)];
-  const rises = k.binary("or", k.compare("le", a, b), k.compare("le", monotone, i(0)));
-  const falls = k.binary("or", k.compare("ge", a, b), k.compare("ge", monotone, i(0)));
-  const isAllowed = [...enough, rises, falls].reduce((all, each) => k.binary("and", all, each));
+  if (monotone) {
+    const { i } = indices(k);
+    allowed.push(k.binary("or", k.compare("le", a, b), k.compare("le", monotone.direction, i(0))));
+    allowed.push(k.binary("or", k.compare("ge", a, b), k.compare("ge", monotone.direction, i(0))));
+  }
+  const isAllowed = allowed.reduce((all, each) => k.binary("and", all, each));
   const gain = k.binary(
     "sub",
     k.binary("sub", loss, k.binary("mul", left.gradient, a)),
@@ -203,13 +255,15 @@ function gainOf(search: Search, left: Sums, right: Sums): Value {
   return k.select(isAllowed, gain, number(-1));
 }
 
-function leafValue({ k, type, params, bounds: [lower, upper] }: Search, { gradient, hessian }: Sums): Value {
+function leafValue({ k, type, params, monotone }: Search, { gradient, hessian }: Sums): Value {
   const below = k.binary(
     "add",
     k.binary("add", hessian, k.constant(type, params.l2 as number)),
     k.constant(type, TINY),
   );
   const value = k.binary("div", k.unary("neg", gradient), below);
+  if (!monotone) return value;
+  const [lower, upper] = monotone.bounds;
   return k.binary("max", lower, k.binary("min", upper, value));
 }
 

@@ -7,7 +7,7 @@ import { CUT_FACTS, TOTALS_BEFORE } from "../../../graph/primitives/trees.js";
 import type { Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { Routine } from "../../target/routine.js";
-import { indices } from "./histogram.js";
+import { indices } from "./codes.js";
 
 /** Numbers of a node: its first place, its rows, its tree. */
 export const PLACE_FACTS = 3;

@@ -11,8 +11,8 @@ import { type ElementSettings, elementOps } from "../../elements/elements.js";
 import type { Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { Routine } from "../../target/routine.js";
+import { indices } from "./codes.js";
 import { counted, MOST_CARRIED, PLACE_FACTS } from "./exact-parts.js";
-import { indices } from "./histogram.js";
 import { type Criterion, channelSums } from "./split-criteria.js";
 
 /** Rows that are sorted by insertion, at most. */

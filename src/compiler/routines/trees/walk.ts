@@ -1,50 +1,13 @@
-/**
- * Ways through trees. `routeRows` sends rows of codes to their next node while a tree grows; `treeLeaves` walks samples from the
- * root of every tree to a leaf.
- */
+/** The way of samples through grown trees: from the root of every tree to a leaf. */
 import type { Node } from "../../../graph/node.js";
 import { BINS } from "../../../graph/primitives/trees.js";
 import type { Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { Routine } from "../../target/routine.js";
-import { codeIn, indices } from "./histogram.js";
+import { indices } from "./codes.js";
 
 /** Words of a set of categories. */
 const SET_WORDS = 8;
-
-export const routeRowsRoutine: Routine = ({ inputs: [codes] }) => {
-  const rows = codes.shape[1];
-  const k = new KernelBuilder(`route rows[${rows}]`, rows);
-  const { i, add, times } = indices(k);
-  const [words, nodes, splitOf] = [k.buffer("u32", false), k.buffer("i32", false), k.buffer("i32", false)];
-  const [splits, goesLeft, out] = [k.buffer("i32", false), k.buffer("u8", false), k.buffer("i32", true)];
-  const node = k.load(nodes, k.row, "i32");
-  const split = k.load(splitOf, node, "i32");
-  const [next] = k.when(
-    k.compare("ge", split, i(0)),
-    () => {
-      const feature = k.load(splits, times(split, 2), "i32");
-      const child = k.load(splits, add(times(split, 2), i(1)), "i32");
-      const word = k.binary("shr", feature, i(2));
-      const packed = k.load(words, add(times(word, rows), k.row), "u32");
-      const code = codeIn(k, packed, k.binary("and", feature, i(3)));
-      const isLeft = k.compare("ne", k.load(goesLeft, add(times(split, BINS), code), "u32"), k.constant("u32", 0));
-      return [k.select(isLeft, child, add(child, i(1)))];
-    },
-    () => [node],
-  );
-  k.store(out, k.row, next);
-  return {
-    temporaries: [],
-    steps: [
-      {
-        kernel: k.finish(),
-        buffers: [...[0, 1, 2, 3, 4].map((index) => ({ kind: "input", index }) as const), { kind: "result" }],
-        formula: (names) => `${names.at(-1)}[i] = child of ${names[1]}[i]`,
-      },
-    ],
-  };
-};
 
 export const treeLeavesRoutine: Routine = (node) => {
   const [x] = node.inputs;

@@ -9,15 +9,20 @@ const BINS = 256;
 
 /** A histogram of one feature: bins of gradient, hessian, count. */
 const histogram = (bins: readonly (readonly [number, number, number])[], missing: readonly number[] = [0, 0, 0]) => {
-  const flat = new Float64Array(BINS * 3);
+  const flat = new Float64Array(3 * BINS);
+  const setBin = (b: number, bin: readonly number[]) => {
+    bin.forEach((value, channel) => {
+      flat[channel * BINS + b] = value;
+    });
+  };
   bins.forEach((bin, b) => {
-    flat.set(bin, 3 * b);
+    setBin(b, bin);
   });
-  flat.set(missing, 3 * (BINS - 1));
+  setBin(BINS - 1, missing);
   return flat;
 };
 
-const limits = { minSamplesLeaf: 2, minHessian: 1e-3, l2: 0 };
+const limits = { minSamplesLeaf: 2, minHessian: 1e-3, l2: 0, isMonotone: true };
 
 describeOnTensorDevices("best splits", (device) => {
   const dtype = devicesWithDoubles().includes(device) ? "f64" : "f32";
@@ -33,7 +38,7 @@ describeOnTensorDevices("best splits", (device) => {
     });
     return numbersOf(
       splitsByGain(
-        tensor(flat, { dtype, shape: [1, features.length, BINS, 3] }),
+        tensor(flat, { dtype, shape: [1, features.length, 3, BINS] }),
         tensor([[...facts]], { dtype }),
         tensor(
           traits.map((t) => [...t]),

@@ -5,11 +5,21 @@ import { type Tensor, tensor } from "../../../../src/index.js";
 import { backendFor, histogramByNode } from "../../../../src/tensor/index.js";
 import { describeOnTensorDevices, numbersOf } from "../../../support/tensors.js";
 import { histogramOracle, packedCodes } from "../../../support/tree-oracle.js";
+import { nodeOfPlace, rowsAt } from "../../../support/tree-rows.js";
 
 let state = 7;
 const random = (): number => {
   state = (Math.imul(state, 1103515245) + 12345) >>> 0;
   return (state >>> 8) / 2 ** 24;
+};
+
+/** Slots of numbered places, as a list by node. */
+const slotsByNode = (slots: readonly number[]): Tensor => {
+  const list = new Int32Array(nodeOfPlace(slots.length)).fill(-1);
+  slots.forEach((slot, place) => {
+    list[nodeOfPlace(place)] = slot;
+  });
+  return tensor(list) as Tensor;
 };
 
 describeOnTensorDevices("histograms by node", (device) => {
@@ -32,8 +42,8 @@ describeOnTensorDevices("histograms by node", (device) => {
       const found = (isPrecise: boolean): Tensor =>
         histogramByNode(
           tensor(packedCodes(codes), { shape: [words, rows] }),
-          tensor(nodes, { dtype: "i32" }),
-          tensor(slotOf, { dtype: "i32" }),
+          rowsAt(nodes),
+          slotsByNode(slotOf),
           {
             gradients: tensor(gradients),
             hessians: hessians && tensor(hessians),
@@ -43,7 +53,7 @@ describeOnTensorDevices("histograms by node", (device) => {
           { slots, isPrecise },
         );
       const precise = numbersOf(found(true));
-      assert.deepEqual(found(true).shape, [slots, 4 * words, 256, hasHessians ? 3 : 2]);
+      assert.deepEqual(found(true).shape, [slots, 4 * words, hasHessians ? 3 : 2, 256]);
       const worst = (got: readonly number[]) => got.reduce((most, v, i) => Math.max(most, Math.abs(v - want[i]!)), 0);
       assert.ok(worst(precise) < 1e-8, `off by ${worst(precise)}`);
       const coarse = numbersOf(found(false));
@@ -67,16 +77,16 @@ describeOnTensorDevices("histograms by node", (device) => {
     const dtype = backendFor(device).hasDoubles ? "f64" : "f32";
     const histogram = histogramByNode(
       tensor(packedCodes(codes), { shape: [1, rows] }),
-      tensor(nodes, { dtype: "i32" }),
-      tensor([-1, 2, 0, -1], { dtype: "i32" }),
+      rowsAt(nodes),
+      slotsByNode([-1, 2, 0, -1]),
       { gradients: tensor(gradients), hessians: null, largest: tensor([0.5, 1]) },
       {
-        histograms: tensor(parents, { dtype, shape: [2, 4, 256, channels] }),
+        histograms: tensor(parents, { dtype, shape: [2, 4, channels, 256] }),
         parentOfSlot: tensor([0, -1, 1], { dtype: "i32" }),
       },
       { slots: 3, isPrecise: true },
     );
-    assert.deepEqual(histogram.shape, [6, 4, 256, channels]);
+    assert.deepEqual(histogram.shape, [6, 4, channels, 256]);
     const found = numbersOf(histogram);
     const isAsked = (at: number) => Math.floor(at / size) % 3 !== 1;
     [...summed, ...left].forEach((value, at) => {

@@ -1,38 +1,11 @@
-/** Ways through trees: rows of codes to children, samples to leaves. */
+/** Ways through trees: samples to leaves. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Tensor, tensor, vmap } from "../../../../src/index.js";
-import { leavesOfTrees, routedRows } from "../../../../src/tensor/index.js";
+import { leavesOfTrees } from "../../../../src/tensor/index.js";
 import { describeOnTensorDevices, numbersOf } from "../../../support/tensors.js";
-import { packedCodes } from "../../../support/tree-oracle.js";
 
 describeOnTensorDevices("ways through trees", () => {
-  test("rows of nodes with a split go to a child by their code, others stay", () => {
-    const codes = [
-      [0, 0, 0, 0],
-      [9, 9, 9, 9],
-      [0, 0, 0, 0],
-      [0, 0, 0, 0],
-      [3, 200, 3, 255],
-    ];
-    const goesLeft = new Uint8Array(2 * 256);
-    goesLeft[256 + 3] = 1;
-    const next = routedRows(
-      tensor(packedCodes(codes), { shape: [2, 4] }),
-      tensor([0, 0, 1, 0], { dtype: "i32" }),
-      tensor([1, -1], { dtype: "i32" }),
-      tensor(
-        [
-          [0, 0],
-          [4, 7],
-        ],
-        { dtype: "i32" },
-      ),
-      tensor(goesLeft, { shape: [2, 256] }),
-    );
-    assert.deepEqual(numbersOf(next), [7, 8, 1, 8]);
-  });
-
   /** Two trees: by feature 1 at 0.5 and then feature 0 at 2, missing to the right; and a leaf alone. */
   const trees = () => {
     const i32 = (values: number[][]) => tensor(values, { dtype: "i32" }) as Tensor;
