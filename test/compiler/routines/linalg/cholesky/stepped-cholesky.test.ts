@@ -59,3 +59,21 @@ test("a pivot of zero, the first of a pair or the second, is NaN, as is all belo
     );
   }
 });
+
+test("many tiles have a kernel for each part of the steps, with no more workgroups than its rest has tiles", () => {
+  const [batch, n, kind] = [16, 64, KINDS.c128];
+  const factors = Array.from({ length: batch }, (_, seed) => lowerMatrix(n, kind, seed));
+  const node = routineNode("cholesky", kind, [[batch, n, n]]);
+  const plan = steppedCholesky(node, batch, n, { side: 4, block: 16 }, settings);
+  const rests = [...new Set(plan.steps.map(({ kernel }) => kernel).filter(({ name }) => name.includes("rest")))];
+  // Lines of two rows: 48 rows are left behind the first block, 16 behind the third.
+  assert.deepEqual(
+    rests.map(({ rows }) => rows),
+    [batch * 24, batch * 8],
+  );
+  const given = factors.map((l) => hidden(product(l, adjoint(l))));
+  const [bytes] = interpretRoutine(plan, [encoded(given, kind)], [bytesFor(batch * n * n, kind)]);
+  decoded(bytes!, kind, n, n).forEach((found, at) => {
+    assertNear(found, factors[at]!, kind, `matrix ${at}`, 3000);
+  });
+});
