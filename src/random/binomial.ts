@@ -95,14 +95,16 @@ function largeBinomial(key: Key, n: Tensor, p: Tensor): Tensor {
     const [words, others] = pairOfWords(key, shape, "binomial", dtype, round);
     const u = unitFloats(words, dtype, "binomial").sub(0.5);
     const us = u.abs().neg().add(0.5);
+    // A number is made where it is asked for: one that nobody reads would keep the round that it belongs to.
     return {
       us,
-      v: unitFloats(others, dtype, "binomial"),
+      v: () => unitFloats(others, dtype, "binomial"),
       k: a.mul(2).div(us).add(b).mul(u).add(n.mul(p)).add(0.5).floor(),
     };
   };
   const accepted = firstAccepted(key, ROUNDS, n.rank, (round) => {
-    const { us, v, k } = candidate(round);
+    const { us, k, v: accepting } = candidate(round);
+    const v = accepting();
     const isInside = k.greaterEqual(0).logicalAnd(k.lessEqual(n));
     const isQuick = us.greaterEqual(0.07).logicalAnd(v.lessEqual(quick));
     const hat = v.mul(alpha).div(a.div(us.square()).add(b)).log();

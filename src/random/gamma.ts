@@ -53,7 +53,8 @@ function gammaParts(key: Key, a: Tensor, given: Operand, operation: string): Gam
     const [normal, uniform] = pairOfWords(candidates, shape, operation, dtype, round);
     const x = normalFrom(normal, dtype, operation);
     const root = x.mul(c).add(1);
-    return { x, root, v: root.square().mul(root), u: unitFloats(uniform, dtype, operation) };
+    // A number is made where it is asked for: one that nobody reads would keep the round that it belongs to.
+    return { x, root, v: root.square().mul(root), u: () => unitFloats(uniform, dtype, operation) };
   };
   const accepted = firstAccepted(key, ROUNDS, a.rank, (round) => {
     const { x, root, v, u } = candidate(round);
@@ -61,7 +62,7 @@ function gammaParts(key: Key, a: Tensor, given: Operand, operation: string): Gam
       .square()
       .mul(0.5)
       .add(d.mul(v.neg().add(1).add(v.log())));
-    return root.greater(0).logicalAnd(u.log().less(limit));
+    return root.greater(0).logicalAnd(u().log().less(limit));
   });
   const base = d.mul(candidate(accepted).v);
   if (isLarge) return { base, small: null };

@@ -95,14 +95,16 @@ function largePoisson(key: Key, rate: Tensor): Tensor {
     const [words, others] = pairOfWords(key, rate.shape, "poisson", dtype, round);
     const u = unitFloats(words, dtype, "poisson").sub(0.5);
     const us = u.abs().neg().add(0.5);
+    // A number is made where it is asked for: one that nobody reads would keep the round that it belongs to.
     return {
       us,
-      v: unitFloats(others, dtype, "poisson"),
+      v: () => unitFloats(others, dtype, "poisson"),
       k: a.mul(2).div(us).add(b).mul(u).add(rate).add(0.43).floor(),
     };
   };
   const accepted = firstAccepted(key, ROUNDS, rate.rank, (round) => {
-    const { us, v, k } = candidate(round);
+    const { us, k, v: accepting } = candidate(round);
+    const v = accepting();
     const isQuick = us.greaterEqual(0.07).logicalAnd(v.lessEqual(quick));
     const isHopeless = k.less(0).logicalOr(us.less(0.013).logicalAnd(v.greater(us)));
     const hat = v.log().add(logInverseAlpha).sub(a.div(us.square()).add(b).log());

@@ -60,10 +60,12 @@ function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
     const [angle, other] = pairOfWords(candidates, shape, "vonMises", dtype, round);
     const half = unitFloats(angle, dtype, "vonMises").mul(Math.PI / 2);
     const [below, above] = [half.sin().square().mul(2), half.cos().square().mul(2)];
-    return { fall: excess.mul(below).div(excess.add(above)), u: unitFloats(other, dtype, "vonMises") };
+    // A number is made where it is asked for: one that nobody reads would keep the round that it belongs to.
+    return { fall: excess.mul(below).div(excess.add(above)), u: () => unitFloats(other, dtype, "vonMises") };
   };
   const accepted = firstAccepted(key, CANDIDATES, kappa.rank, (round) => {
-    const { fall, u } = candidate(round);
+    const { fall, u: accepting } = candidate(round);
+    const u = accepting();
     const c = excess.add(fall).mul(kappa);
     const isQuick = c.neg().add(2).mul(c).greater(u);
     return isQuick.logicalOr(c.div(u).log().add(1).greaterEqual(c));

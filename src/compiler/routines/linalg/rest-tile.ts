@@ -84,13 +84,18 @@ export class RestTile {
     const { kernel, rows, isRow } = this;
     const { k, f } = kernel;
     const starts = rows.map(place);
-    let sums = tile.map((line) => [...line]);
-    for (let at = 0; at < depth; at += DEPTH) {
-      const own = starts.map((start, r) =>
+    const load = (at: number) =>
+      starts.map((start, r) =>
         Array.from({ length: DEPTH }, (_, d) =>
           f.load(factors, k.select(isRow[r], kernel.add(start, at + d), kernel.i(0))),
         ),
       );
+    let sums = tile.map((line) => [...line]);
+    let next = load(0);
+    for (let at = 0; at < depth; at += DEPTH) {
+      // The loads of the next steps are under way while these are computed.
+      const own = next;
+      if (at + DEPTH < depth) next = load(at + DEPTH);
       for (let d = 0; d < DEPTH; d++) {
         const line = f.getMany(others, kernel.add(this.aside, (at + d) * TILE_COLUMNS), COLUMNS);
         sums = sums.map((values, r) => values.map((sum, c) => f.mulSub(own[r][d], line[c], sum)));
