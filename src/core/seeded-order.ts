@@ -35,11 +35,11 @@ export function mixed(word: number): number {
 
 /** A whole number below a limit of at most 2^32, each as likely (Lemire 2019). */
 export function below(limit: number, bits: () => number): number {
-  const wide = BigInt(limit);
-  const floor = Number(2n ** 32n % wide);
   for (;;) {
-    const product = BigInt(bits()) * wide;
-    if (Number(product & 0xffffffffn) >= floor) return Number(product >> 32n);
+    const word = bits();
+    const low = Math.imul(word, limit) >>> 0;
+    // The product is rounded to 53 bits, and its high word to the nearest number, which is the right one.
+    if (low >= limit || low >= 2 ** 32 % limit) return Math.round((word * limit - low) / 2 ** 32);
   }
 }
 

@@ -50,9 +50,11 @@ interface Job {
   readonly limit: number;
 }
 
-/** A job, and whether sleeping workers are woken for it. */
+/** A job, the chunks of it that are done already, and whether sleeping workers, of so many, are woken for it. */
 interface OpenJob extends Job {
+  readonly done: number;
   readonly wakes: boolean;
+  readonly workers: number;
 }
 
 export class JobBoard {
@@ -66,7 +68,7 @@ export class JobBoard {
 
   // ---------------------------------------------------------------------------------------------- main thread
 
-  open({ kernel, args, length, chunk, limit, wakes }: OpenJob): void {
+  open({ kernel, args, length, chunk, limit, done, wakes, workers }: OpenJob): void {
     const { words } = this;
     words[KERNEL] = kernel;
     words[ARGS] = args;
@@ -74,10 +76,10 @@ export class JobBoard {
     words[CHUNK] = chunk;
     words[LIMIT] = limit;
     words[FAILED] = 0;
-    Atomics.store(words, NEXT, 0);
+    Atomics.store(words, NEXT, done);
     const number = (Atomics.load(words, STATE) >> NUMBER_SHIFT) + 1;
     Atomics.store(words, STATE, (number << NUMBER_SHIFT) | OPEN);
-    this.wake(wakes ? limit : 0);
+    this.wake(wakes ? limit : 0, workers);
   }
 
   /** Workers that sleep. */
@@ -141,9 +143,16 @@ export class JobBoard {
     this.wake(Infinity);
   }
 
-  private wake(count: number): void {
-    Atomics.add(this.words, WAKE, 1);
-    if (count > 0 && this.sleeping > 0) Atomics.notify(this.words, WAKE, count);
+  /**
+   * Wakes workers until so many are awake, of `workers` in all. Those woken count as awake from here on: they take some time, and the
+   * next job must not wake others in their place, who would take a core from them.
+   */
+  private wake(wanted: number, workers = 0): void {
+    const { words } = this;
+    Atomics.add(words, WAKE, 1);
+    const { sleeping } = this;
+    const missing = wanted - Math.max(0, workers - sleeping);
+    if (wanted > 0 && sleeping > 0 && missing > 0) Atomics.sub(words, SLEEPING, Atomics.notify(words, WAKE, missing));
   }
 
   // ---------------------------------------------------------------------------------------------- workers
@@ -164,8 +173,8 @@ export class JobBoard {
   /** Sleeps unless `news` has changed. */
   sleepSince(news: number): void {
     Atomics.add(this.words, SLEEPING, 1);
-    Atomics.wait(this.words, WAKE, news);
-    Atomics.sub(this.words, SLEEPING, 1);
+    // Whoever wakes it counts it as awake.
+    if (Atomics.wait(this.words, WAKE, news) === "not-equal") Atomics.sub(this.words, SLEEPING, 1);
   }
 
   /** Takes part in the open job, unless there is none, it was seen before, or enough are inside. */
@@ -232,8 +241,8 @@ export function work(board: JobBoard, run: RunFunction, args: number, length: nu
 export type RunFunction = (args: number, start: number, end: number) => void;
 
 /** Polls for a short time. Waking from sleep takes tens of microseconds. */
-export function spin(isOver: () => boolean, microseconds: number): boolean {
-  const until = performance.now() + microseconds / 1000;
+export function spin(isOver: () => boolean, microseconds: number, since = performance.now()): boolean {
+  const until = since + microseconds / 1000;
   do {
     for (let i = 0; i < 32; i++) if (isOver()) return true;
   } while (performance.now() < until);

@@ -15,10 +15,11 @@ import { KernelCache } from "../kernel-cache.js";
 import type { CompileSpan } from "../profile.js";
 import { HostAllocation } from "./allocation.js";
 import { type Background, runInSlices } from "./background.js";
+import type { Crew } from "./crew.js";
 import type { HostDevice } from "./device.js";
 import type { RunFunction } from "./job-board.js";
 import { ARGUMENTS } from "./memory.js";
-import { type Crew, failed, type SharedKernel } from "./thread-pool.js";
+import { failed, type SharedKernel } from "./thread-pool.js";
 
 export interface HostKernelOptions {
   /** Name for errors and profiles. */
@@ -89,10 +90,15 @@ export class HostKernel {
     }
     this.writeWords(words);
     device.counters.dispatches++;
-    if (chunk !== null) device.counters.threaded++;
     const start = performance.now();
     const note = () => clock?.push({ name: this.name, start, end: performance.now() });
-    const job = { kernel: compiled, args: ARGUMENTS.address, length, chunk: chunk ?? length };
+    const from = chunk !== null && takesPart ? this.begin(length, chunk, crew) : 0;
+    const job = { kernel: compiled, args: ARGUMENTS.address, from, length, chunk: chunk ?? length };
+    if (from === length) {
+      note();
+      return null;
+    }
+    if (chunk !== null) device.counters.threaded++;
     const background = takesPart ? pool.share(job, crew) : threads > 1 ? pool.start(job, threads) : null;
     const left = background ?? (takesPart ? null : this.inSlices(length));
     if (!left) note();
@@ -124,13 +130,34 @@ export class HostKernel {
     const { device, compiled } = this;
     device.counters.dispatches++;
     const chunk = chunkOf(length, grain, crew.threads);
-    if (chunk !== null) {
-      device.counters.threaded++;
-      device.pool.run({ kernel: compiled, args: ARGUMENTS.address, length, chunk }, crew);
+    if (chunk === null) {
+      this.compute(0, length);
       return;
     }
+    const from = this.begin(length, chunk, crew);
+    if (from === length) return;
+    device.counters.threaded++;
+    device.pool.run({ kernel: compiled, args: ARGUMENTS.address, from, length, chunk }, crew);
+  }
+
+  /**
+   * Where this thread begins by itself: computes a chunk, then again and again as many rows as are done, until the others are called or
+   * all is done. Returns the first row that is left.
+   */
+  private begin(length: number, chunk: number, { calls }: Crew): number {
+    if (!calls) return 0;
+    let done = 0;
+    for (let end = chunk; ; end *= 2) {
+      this.compute(done, Math.min(end, length));
+      if (end >= length) return length;
+      if (calls(end / length)) return end;
+      done = end;
+    }
+  }
+
+  private compute(from: number, end: number): void {
     try {
-      compiled.run(ARGUMENTS.address, 0, length);
+      this.compiled.run(ARGUMENTS.address, from, end);
     } catch (error) {
       throw failed(this.name, error as Error);
     }

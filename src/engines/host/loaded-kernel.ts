@@ -6,18 +6,14 @@ import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.j
 import type { LoadedKernel } from "../engine.js";
 import type { HostAllocation } from "./allocation.js";
 import type { Background } from "./background.js";
+import { ALONE, CrewChoice } from "./crew.js";
 import type { HostDevice } from "./device.js";
 import type { HostKernel } from "./kernel.js";
-import { ALONE, type Crew } from "./thread-pool.js";
 
 /** Kernels that take longer run in the background when someone awaits them. */
 const QUICK_MILLISECONDS = 2;
 /** The time of as many rows as are worth a thread, in milliseconds. */
 const GRAIN_MILLISECONDS = 0.02;
-/** Work of so many milliseconds on one thread is worth threads that are awake, and sleeping ones: waking one takes 0.07 ms. */
-const [WORTH_SHARING, WORTH_WAKING] = [0.03, 0.15];
-/** Work that is longer, by estimate or as it turned out, is not tried on one thread. */
-const LONGEST_TRIAL = 1;
 /** The share of a long time that is kept from run to run: kernels that search take long now and then. */
 const FORGETTING = 0.7;
 
@@ -31,11 +27,7 @@ export class LoadedHostKernel implements LoadedKernel {
   private readonly kernel: HostKernel;
   /** Its time as it was measured; null until it has run. */
   private expected: number | null = null;
-  /** The same on one thread. */
-  private alone: number | null = null;
-  private runs = 0;
-  /** The number of the next run that is measured on one thread. */
-  private nextTrial = 1;
+  private readonly choice: CrewChoice;
 
   constructor(
     private readonly device: HostDevice,
@@ -51,6 +43,7 @@ export class LoadedHostKernel implements LoadedKernel {
     if (slotBytes > 0) scratch.reserve(this.slots * slotBytes);
     this.isTiny = grain > 1 && length < 2 * grain;
     this.estimate = work * GRAIN_MILLISECONDS;
+    this.choice = new CrewChoice(device, this.estimate);
   }
 
   /** The words of its argument block for buffers at these addresses. `scratch`: memory for its arrays. */
@@ -66,10 +59,10 @@ export class LoadedHostKernel implements LoadedKernel {
       this.kernel.runAt(words, length, grain, ALONE);
       return;
     }
-    const crew = this.crew();
-    const began = performance.now();
+    const crew = this.choice.next();
+    const began = this.choice.begin();
     this.kernel.runAt(words, length, grain, crew);
-    this.note(performance.now() - began, crew);
+    this.note(began, this.choice.isLeftAlone(crew));
   }
 
   /** Runs it without blocking for long: in place if that is quick. Returns what goes on in the background, if anything. */
@@ -80,43 +73,21 @@ export class LoadedHostKernel implements LoadedKernel {
       return null;
     }
     this.clearSlots(words);
-    const crew = this.crew();
-    const isQuick = (this.expected ?? this.estimate / crew.threads) <= QUICK_MILLISECONDS;
-    const began = performance.now();
+    const { everyone } = this.choice;
+    const isQuick = (this.expected ?? this.estimate / everyone.threads) <= QUICK_MILLISECONDS;
+    const crew = isQuick ? this.choice.next() : everyone;
+    const began = this.choice.begin();
     const background = this.kernel.startAt(words, length, grain, crew, isQuick);
-    const note = () => this.note(performance.now() - began, crew);
-    if (background) void background.over.then(note);
-    else note();
+    const isAlone = this.choice.isLeftAlone(crew);
+    if (background) void background.over.then(() => this.note(began, isAlone));
+    else this.note(began, isAlone);
     return background;
   }
 
-  /**
-   * The threads of the next run: as many as there are for long work, those that are awake for short work, and this one for what is
-   * shorter than the sharing. Estimates are off by a factor of several; so work that may be short is measured on one thread, at first
-   * and again and again, ever more seldom.
-   */
-  private crew(): Crew {
-    const { device, estimate } = this;
-    const all = device.threadsFor(estimate);
-    this.runs++;
-    if (all === 1 || estimate > LONGEST_TRIAL) return { threads: all, wakes: true };
-    if (this.runs === this.nextTrial) {
-      this.nextTrial *= 2;
-      this.alone = null;
-      return ALONE;
-    }
-    const time = this.alone ?? estimate;
-    if (time >= WORTH_WAKING) return { threads: all, wakes: true };
-    return time < WORTH_SHARING ? ALONE : { threads: Math.min(all, 1 + device.pool.awake), wakes: false };
-  }
-
-  private note(milliseconds: number, { threads }: Crew): void {
-    if (threads === 1) {
-      this.device.noteAlone(milliseconds);
-      this.alone = Math.max(milliseconds, FORGETTING * (this.alone ?? 0));
-      if (this.alone > LONGEST_TRIAL) this.nextTrial = Number.POSITIVE_INFINITY;
-    }
-    this.expected = Math.max(milliseconds, FORGETTING * (this.expected ?? 0));
+  private note(began: number, isAlone: boolean): void {
+    const ended = performance.now();
+    if (isAlone) this.choice.noteRunAlone(began, ended);
+    this.expected = Math.max(ended - began, FORGETTING * (this.expected ?? 0));
   }
 
   /** One for each worker, and one for this thread, should it help them. */

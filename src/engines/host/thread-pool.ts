@@ -15,6 +15,7 @@ import { threadsWanted } from "../../core/threads.js";
 import type { WasmMemory, WasmModule } from "../../core/webassembly.js";
 import { debug } from "../debug.js";
 import { Background } from "./background.js";
+import { type Crew, MissedSavings } from "./crew.js";
 import { JobBoard, MAX_WORKERS, type RunFunction, spin, work } from "./job-board.js";
 import type { Fault, Letter, Report, WorkerData } from "./worker.js";
 
@@ -28,22 +29,14 @@ export interface SharedKernel {
   readonly run: RunFunction;
 }
 
-/** Rows of a kernel, to be computed in chunks. */
+/** Rows of a kernel, to be computed in chunks, from a row on that begins a chunk. */
 interface Job {
   readonly kernel: SharedKernel;
   readonly args: number;
+  readonly from: number;
   readonly length: number;
   readonly chunk: number;
 }
-
-/** The threads of a job, the calling one included, and whether those that sleep are woken for it. */
-export interface Crew {
-  readonly threads: number;
-  readonly wakes: boolean;
-}
-
-/** This thread by itself. */
-export const ALONE: Crew = { threads: 1, wakes: false };
 
 /** A job that was left to workers. */
 interface Started {
@@ -81,6 +74,8 @@ export class ThreadPool {
   /** Workers that ended before their first message. */
   private stillborn = 0;
   private started: Started | null = null;
+  /** What workers would have saved while they slept. */
+  readonly missed = new MissedSavings(SPIN_MICROSECONDS / 1000);
   restarts = 0;
 
   get workers(): number {
@@ -119,7 +114,7 @@ export class ThreadPool {
   private openFor(job: Job, { threads, wakes }: Crew): Job {
     this.settle();
     this.ensureWorkers(threads - 1);
-    return this.open(job, Math.min(threads, Math.ceil(job.length / job.chunk)) - 1, wakes);
+    return this.open(job, Math.min(threads, Math.ceil((job.length - job.from) / job.chunk)) - 1, wakes);
   }
 
   private leave(job: Job): Background {
@@ -136,8 +131,10 @@ export class ThreadPool {
   }
 
   private open(job: Job, limit: number, wakes: boolean): Job {
-    const { args, length, chunk } = job;
-    this.board.open({ kernel: this.introduce(job.kernel), args, length, chunk, limit, wakes });
+    const { args, from, length, chunk } = job;
+    if (wakes) this.missed.clear();
+    const kernel = this.introduce(job.kernel);
+    this.board.open({ kernel, args, length, chunk, limit, done: from / chunk, wakes, workers: this.workers });
     return job;
   }
 

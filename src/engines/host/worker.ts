@@ -76,9 +76,10 @@ function instanceOf(id: number): RunFunction | undefined {
   return run;
 }
 
-function help(): void {
+/** Helps with the open job. False where there is none, or where others are enough. */
+function help(): boolean {
   const job = board.join();
-  if (!job) return;
+  if (!job) return false;
   if (fault === "vanish") process.removeAllListeners("exit");
   if (fault === "exit" || fault === "vanish") process.exit(1);
   try {
@@ -92,6 +93,7 @@ function help(): void {
     board.fail();
   }
   board.leave();
+  return true;
 }
 
 function threadId(): string | null {
@@ -105,10 +107,14 @@ function threadId(): string | null {
 
 process.on("exit", () => board.die());
 send({ kind: "thread", id: threadId() });
+// It polls after it helped or was woken. Jobs that others do keep nobody awake: a thread that polls takes a core from them.
+let idleSince = performance.now();
 while (!board.isStopped) {
-  const news = board.news;
+  const { news } = board;
   readMail();
-  help();
-  if (!spin(() => board.news !== news, spinMicroseconds)) board.sleepSince(news);
+  if (help()) idleSince = performance.now();
+  if (spin(() => board.news !== news, spinMicroseconds, idleSince)) continue;
+  board.sleepSince(news);
+  idleSince = performance.now();
 }
 process.removeAllListeners("exit");

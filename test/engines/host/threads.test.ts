@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { ArgumentError, DeviceError } from "../../../src/core/errors.js";
 import { type HostDevice, openHostDevice } from "../../../src/engines/host/device.js";
-import { JobBoard } from "../../../src/engines/host/job-board.js";
 import { sharedPool } from "../../../src/engines/host/thread-pool.js";
 import { randomFrom } from "../../support/random.js";
 import { runNode } from "../../support/subprocess.js";
@@ -238,58 +237,21 @@ describe("work that may be short", () => {
     const shared = await sharedAmong(slowRows, 6, 14);
     assert.equal(shared, 14);
   });
-});
 
-describe("the job board", () => {
-  const job = { kernel: 7, args: 8, length: 9, chunk: 10, limit: 1, wakes: true };
-  test("a job is joined once by each, up to its limit, and not after it is closed", () => {
-    const main = new JobBoard();
-    const [a, b, c] = [1, 2, 3].map(() => new JobBoard(main.memory)) as [JobBoard, JobBoard, JobBoard];
-    assert.equal(a.join(), null);
-    main.open(job);
-    assert.deepEqual(a.join(), { kernel: 7, args: 8, length: 9, chunk: 10, limit: 1 });
-    assert.equal(a.join(), null);
-    assert.equal(b.join(), null, "one is enough");
-    assert.equal(main.workersInside, 1);
-    main.close();
-    assert.equal(c.join(), null);
-    assert.equal(main.workersInside, 1);
-    a.leave();
-    assert.equal(main.workersInside, 0);
-    main.open({ ...job, limit: 3 });
-    assert.ok(a.join() && b.join() && c.join());
-    assert.deepEqual([a.claim(), b.claim(), main.claim()], [0, 1, 2]);
-    a.fail();
-    assert.ok(b.claim() > 1e9, "after a failure there is nothing left to claim");
-    main.close();
-    assert.ok(main.hasFailed);
-    for (const board of [a, b, c]) board.leave();
-    main.open(job);
-    assert.ok(!main.hasFailed);
-  });
-
-  test("a job that does not wake is joined by those who are awake", () => {
-    const main = new JobBoard();
-    const worker = new JobBoard(main.memory);
-    const { news } = worker;
-    main.open({ ...job, wakes: false });
-    assert.notEqual(worker.news, news, "whoever polls sees it");
-    assert.ok(worker.join());
-    assert.equal(main.sleeping, 0);
-  });
-
-  test("numbers of jobs may go round", () => {
-    const main = new JobBoard();
-    const worker = new JobBoard(main.memory);
-    for (let i = 0; i < 2 ** 21 + 10; i++) {
-      main.open(job);
-      if (i % 65536 < 2) {
-        assert.ok(worker.join());
-        worker.leave();
-      }
-      main.close();
-      if (main.workersInside !== 0) assert.fail(`job ${i}`);
-    }
+  test("turns out to be long in its first run: threads are called, and every row is computed once", async () => {
+    await warm();
+    const rows = device.alloc(4 * 60);
+    const kernel = device.load(
+      { bytes: slowRows, numbers: [60, 1, 0, 40] },
+      { name: "rows", buffers: [{ isWritten: true }] },
+    );
+    const before = device.stats().threadedDispatches;
+    device.dispatch(kernel, [rows], [0]);
+    const inPlace = integers(rows.readSync());
+    device.dispatch(kernel, [rows], [0]);
+    const awaited = integers(await rows.read());
+    assert.equal(device.stats().threadedDispatches - before, 2);
+    assert.ok(inPlace.every((times) => times === 1) && awaited.every((times) => times === 2));
   });
 });
 
