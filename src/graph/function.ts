@@ -6,6 +6,7 @@ import { remakeNode } from "./build.js";
 import { type DeviceHandle, dependingOn, inputsFirst, lastSerial, Node } from "./node.js";
 import { paramsKey } from "./params-key.js";
 import { placeholder } from "./primitives/leaf.js";
+import { permute, reshape } from "./primitives/movement.js";
 
 export function makePlaceholder({ shape, dtype, device }: Pick<Node, "shape" | "dtype" | "device">): Node {
   const node = new Node(placeholder, { shape: [...shape], dtype }, [], [...shape], dtype, device as DeviceHandle);
@@ -112,7 +113,8 @@ export function madeFromNow(): IsOwn {
 }
 
 /**
- * Closes a function of placeholders: nodes from outside that it uses become its first parameters. Constants stay inside.
+ * Closes a function of placeholders: nodes from outside that it uses become its first parameters. Constants stay inside, and so do views of other
+ * such nodes.
  * Returns the function and those nodes.
  */
 export function closeOver(
@@ -130,13 +132,15 @@ export function closeOver(
   };
   for (const node of inside) for (const input of node.inputs) look(input);
   for (const result of results) look(result);
-  const outside = [...captured];
+  const views = viewsAmong(captured);
+  const outside = [...captured].filter((node) => !views.has(node));
   const stands = outside.map(makePlaceholder);
   // Captured nodes are replaced in copies: the originals belong to other graphs.
   const made = new Map<Node, Node>(constants);
   outside.forEach((node, i) => {
     made.set(node, stands[i]);
   });
+  for (const view of views) copied(view, made);
   for (const node of placeholders) made.set(node, node);
   for (const node of inside) {
     if (made.has(node)) continue;
@@ -175,6 +179,22 @@ export function closeOverAll(
   });
   return { bodies, captured };
 }
+
+/** Those nodes that only rearrange another one of them: a matrix and its transpose are not both kept in memory. */
+function viewsAmong(captured: ReadonlySet<Node>): ReadonlySet<Node> {
+  const isView = (view: Node): boolean => {
+    let node = view;
+    while (isRearrangement(node)) {
+      [node] = node.inputs;
+      if (captured.has(node)) return true;
+    }
+    return false;
+  };
+  return new Set([...captured].filter(isView));
+}
+
+const isRearrangement = ({ primitive, storage }: Node): boolean =>
+  storage === null && (primitive === permute || primitive === reshape);
 
 /** A private copy of a constant: the original may be computed later, and would then be memory. */
 function copied(node: Node, copies: Map<Node, Node>): Node {

@@ -194,3 +194,24 @@ test("what is left of a function that has returned is known, with who traced it"
   assert.throws(() => runOn([p], "grad", () => assert.fail("thrown inside")), /thrown inside/);
   assert.equal(leftTraceOf(p), "grad", "also when it ended with an error");
 });
+
+test("a rearrangement of a value that is captured anyway is not captured beside it", () => {
+  const p = parameter(3, 3);
+  const a = g.exp(stored(3, 3));
+  const across = g.permute(a, [1, 0]);
+  const flat = g.reshape(across, [9]);
+  const { body, captured } = closeOver([g.add(g.mul(p, a), across), flat], [p]);
+  assert.deepEqual(captured, [a]);
+  const [x, y] = [stored(3, 3), stored(3, 3)];
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const given = new Map([
+    [x, numbers],
+    [y, numbers],
+  ]);
+  const transposed = [1, 4, 7, 2, 5, 8, 3, 6, 9];
+  const expected = numbers.map((value, i) => value * value + transposed[i]!);
+  assert.deepEqual(plainValues(body.apply([x, y]), given), [expected, transposed]);
+  assert.deepEqual(closeOver([g.add(p, across)], [p]).captured, [across], "alone it is computed once, outside");
+  const held = stored(3, 3);
+  assert.deepEqual(closeOver([g.add(g.mul(p, a), held)], [p]).captured, [a, held], "memory stays");
+});

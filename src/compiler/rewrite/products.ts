@@ -147,10 +147,32 @@ function computedOften(operand: Node, times: number, { cheap, worth }: StoringCo
     else if (primitive === cast) stack.push(...node.inputs);
     else if (primitive.kind === "elementwise") {
       const cost = costOf(node);
-      if (cost > cheap && cost * times > worth) found.push(node);
+      if (cost <= cheap || cost * times <= worth) continue;
+      // A matrix of weights for each row: the weights alone are stored, where they are what costs.
+      const repeated = repeatedParts(node);
+      found.push(...(costOf(node, new Set(repeated)) <= cheap ? repeated : [node]));
     }
   }
   return found;
+}
+
+/** An operand is this many times the size of a part that is repeated for it. */
+const REPEATED = 8;
+
+/** What is computed for a node and is much smaller, such as a number for each of its rows. */
+function repeatedParts(operand: Node): Node[] {
+  const most = sizeOf(operand.shape) / REPEATED;
+  const found = new Set<Node>();
+  const seen = new Set<Node>();
+  const stack = [operand];
+  for (let node = stack.pop(); node; node = stack.pop()) {
+    const { primitive, storage, shape, inputs } = node;
+    if (seen.has(node) || storage !== null || primitive === storedValue) continue;
+    seen.add(node);
+    if (primitive.kind === "elementwise" && sizeOf(shape) <= most) found.add(node);
+    else if (primitive.kind === "elementwise" || primitive.kind === "movement") stack.push(...inputs);
+  }
+  return [...found];
 }
 
 /** Loads from which on a copy in the order of the product pays: a kernel more, some microseconds. */
@@ -184,14 +206,14 @@ function castBehind(operand: Node): Node | null {
 
 const isNarrowerThan = (a: Node, b: Node): boolean => DTYPES[a.dtype].bytes < DTYPES[b.dtype].bytes;
 
-/** Additions that an element takes from what is in memory; what is not elementwise is in memory, but better behind it. */
-function costOf(node: Node): number {
+/** Additions that an element takes from what is in memory or `stored`; what is not elementwise is in memory, but better behind it. */
+function costOf(node: Node, stored: ReadonlySet<Node> = new Set()): number {
   const seen = new Set<Node>();
   const stack = [node];
   let total = 0;
   for (let next = stack.pop(); next; next = stack.pop()) {
     const { primitive } = next;
-    if (seen.has(next) || next.storage !== null || primitive === storedValue) continue;
+    if (seen.has(next) || next.storage !== null || stored.has(next) || primitive === storedValue) continue;
     seen.add(next);
     if (primitive.kind === "elementwise") total += primitive.cost;
     else if (primitive.kind !== "movement" && primitive.kind !== "leaf") return Number.POSITIVE_INFINITY;

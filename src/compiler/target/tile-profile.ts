@@ -123,7 +123,10 @@ export interface RegisterTile {
   readonly columns: number;
 }
 
-/** A thread's tile of the result, and the part of it in registers: `micro` rows of vectors. */
+/**
+ * A thread's tile of the result, and the part of it in registers: `micro` rows of vectors. Where they do not divide the tile, the last panel
+ * of rows or columns begins early enough to be whole.
+ */
 export interface PanelTile {
   readonly kind: "panels";
   readonly rows: number;
@@ -132,6 +135,8 @@ export interface PanelTile {
   readonly micro: readonly [rows: number, vectors: number];
   /** Elements of a vector. */
   readonly lanes: 1 | 4;
+  /** The product is symmetric: only what is above its diagonal is computed, in square tiles, and stored on both sides. */
+  readonly isHalf?: boolean;
 }
 
 export type Tile = SharedTile | MatrixTile | RegisterTile | PanelTile;

@@ -14,6 +14,7 @@ import { loadStrides, splitAxes } from "../schedule/loads.js";
 import type { TileProfile } from "../target/tile-profile.js";
 import { familyOf } from "./families.js";
 import type { ProductShape } from "./product-shape.js";
+import { isSymmetricProduct } from "./symmetric-product.js";
 
 /**
  * The shape of a product of [batch, m, k] and [batch, k, n]; with the orders of its operands where anything depends on them.
@@ -21,11 +22,18 @@ import type { ProductShape } from "./product-shape.js";
 export function productShapeOf(
   [a, b]: readonly [Node, Node],
   precision: MatmulPrecision | undefined,
-  { tuned = {}, family, note }: Pick<TileProfile, "tuned" | "family" | "note">,
+  {
+    tuned = {},
+    family,
+    note,
+    kind,
+  }: Pick<TileProfile, "tuned" | "family" | "note"> & Partial<Pick<TileProfile, "kind">>,
 ): ProductShape {
   const [batch, m, k] = a.shape;
   const narrow = a.dtype === "i32" && isOfBytes(a) && isOfBytes(b) ? ("i8" as const) : undefined;
-  const shape = { batch, m, n: b.shape[2], k, dtype: a.dtype, precision, ...(narrow && { narrow }) };
+  // Panels alone compute one half.
+  const symmetric = kind === "panels" && isSymmetricProduct(a, b) && { isSymmetric: true };
+  const shape = { batch, m, n: b.shape[2], k, dtype: a.dtype, precision, ...(narrow && { narrow }), ...symmetric };
   const isMeasured = note || Object.keys(tuned).length > 0 || Object.keys(familyOf(family).tilings).length > 0;
   return isMeasured ? { ...shape, orders: `${orderOf(a)}${orderOf(b)}` } : shape;
 }

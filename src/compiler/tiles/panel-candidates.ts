@@ -43,18 +43,23 @@ const MICRO = {
   integers64: [{ rows: 2, vectors: 4, slowness: 1 }],
 } as const satisfies Readonly<Record<string, readonly Micro[]>>;
 
-/** The extent of equal tiles that cover an axis with the least overlap: between half of `most` and all of it. */
+/**
+ * The extent of equal tiles that cover an axis with the least overlap: between half of `most` and all of it. One tile is the whole axis, several
+ * are whole steps.
+ */
 function even(extent: number, most: number, step: number): number {
-  let best = Math.max(step, Math.floor(Math.min(extent, most) / step) * step);
+  let best = extent;
   let least = Number.POSITIVE_INFINITY;
   for (let count = Math.ceil(extent / most); count <= Math.ceil((2 * extent) / most); count++) {
-    const each = Math.ceil(extent / count / step) * step;
-    if (each > extent || count * each >= least) continue;
+    const each = whole(extent / count, step);
+    if ((count > 1 && each > extent) || count * each >= least) continue;
     least = count * each;
-    best = each;
+    best = Math.min(each, extent);
   }
   return best;
 }
+
+const whole = (extent: number, step: number): number => Math.ceil(extent / step) * step;
 
 /** Candidate extents of tiles: PANEL_SIDE, half of it, and so on, each evened out over the axis. */
 function sides(extent: number, step: number): ReadonlySet<number> {
@@ -65,7 +70,7 @@ function sides(extent: number, step: number): ReadonlySet<number> {
 
 /** The candidates of a product: every tile with each number of parts. */
 export function panelCandidates(shape: ProductShape, { units }: TileProfile): Candidate[] {
-  const { batch, m, n, k, dtype } = shape;
+  const { batch, m, n, k, dtype, isSymmetric } = shape;
   // 64-bit integers have no vectors.
   const kind = wideBytes(dtype) === 4 ? "bits32" : dtype === "f64" ? "f64" : "integers64";
   const lanes = kind === "integers64" ? 1 : 4;
@@ -75,13 +80,20 @@ export function panelCandidates(shape: ProductShape, { units }: TileProfile): Ca
     const room = Math.floor((PANEL_NUMBERS - rows * columns) / (rows + columns));
     const most = Math.min(PANEL_DEPTH, room);
     const depth = length <= most ? length : even(length, most, 4);
-    const count = batch * Math.ceil(m / rows) * Math.ceil(n / columns) * parts;
+    const isHalf = isSymmetric === true && rows === columns;
+    const down = Math.ceil(m / rows);
+    const count = batch * parts * (isHalf ? (down * (down + 1)) / 2 : down * Math.ceil(n / columns));
     const copying = COPY * (rows + columns) * length * (parts * length === k ? 1 : RAGGED_PART);
-    const work = rows * columns * (length * slowness + PARTIAL_SUM * Math.ceil(length / depth)) + copying;
+    // Of the `down` tiles on the diagonal, a half and what crosses it is computed.
+    const area = whole(rows, microRows) * whole(columns, vectors * lanes);
+    const skipped = isHalf ? (1 - (vectors * lanes) / columns) / (down + 1) : 0;
+    const sums = length * slowness + PARTIAL_SUM * Math.ceil(length / depth);
+    const work = area * (1 - skipped) * sums + copying;
     const adding = parts === 1 ? 0 : START_ADDING + (ADD_PART * batch * m * n * (parts + 1)) / units;
     const waiting = units > 1 ? WAIT * work : 0;
     const estimate = Math.ceil(count / units) * work + waiting + adding;
-    const tile = { kind: "panels", rows, columns, depth, micro: [microRows, vectors], lanes } as const;
+    const half = isHalf && { isHalf };
+    const tile = { kind: "panels", rows, columns, depth, micro: [microRows, vectors], lanes, ...half } as const;
     found.push({ tile, length, estimate, isKnown: true });
   };
   const mostParts = Math.max(1, Math.min(MOST_PARTS, 4 * units, Math.floor(k / LEAST_PART)));

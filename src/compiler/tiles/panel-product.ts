@@ -32,6 +32,8 @@ interface PanelKernel {
   /** Rows and columns of the result whose sums are in registers at once. */
   readonly microRows: number;
   readonly microColumns: number;
+  readonly rowPanels: number;
+  readonly columnPanels: number;
   /** The batch, the first row and the first column of the tile. */
   readonly atBatch: IndexExpr;
   readonly firstRow: IndexExpr;
@@ -80,32 +82,39 @@ function startKernel(group: Group, tile: PanelTile, name: string, settings: Elem
   const [microRows, vectors] = tile.micro;
   const microColumns = vectors * lanes;
   const [rowTiles, columnTiles] = [Math.ceil(m / rows), Math.ceil(n / columns)];
-  const k = new KernelBuilder(name, batch * rowTiles * columnTiles, lanes);
+  const tiles = tile.isHalf ? (rowTiles * (rowTiles + 1)) / 2 : rowTiles * columnTiles;
+  const k = new KernelBuilder(name, batch * tiles, lanes);
   k.isRepeating = true;
   const lowering = new Lowering(k, group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
 
   const row = lowering.bind("row", k.rows, k.row);
-  const [atBatch, tileRow, tileColumn] = unravel(lowering.space, row, [batch, rowTiles, columnTiles]);
-  const firstRow = tileStart(lowering, k, tileRow, rows, m, lanes);
-  const firstColumn = tileStart(lowering, k, tileColumn, columns, n, lanes);
+  const [atBatch, at] = unravel(lowering.space, row, [batch, tiles]);
+  const [tileRow, tileColumn] = tile.isHalf
+    ? aboveDiagonal(lowering, k, at, rowTiles)
+    : unravel(lowering.space, at, [rowTiles, columnTiles]);
+  const firstRow = startOf(lowering, k, tileRow, rows, m, lanes);
+  const firstColumn = startOf(lowering, k, tileColumn, columns, n, lanes);
   const lane = lowering.bind("lane", lanes, k.lane);
 
   const panelDepth = Math.min(tile.depth, depth);
-  const left = k.array(arithmetic.type, (rows / microRows) * panelPitch(microRows, panelDepth));
-  const right = k.array(arithmetic.type, (columns / microColumns) * panelPitch(microColumns, panelDepth));
-  const partialSums = depth > tile.depth ? k.array(arithmetic.type, rows * columns) : null;
+  const [rowPanels, columnPanels] = [Math.ceil(rows / microRows), Math.ceil(columns / microColumns)];
+  const left = k.array(arithmetic.type, rowPanels * panelPitch(microRows, panelDepth));
+  const right = k.array(arithmetic.type, columnPanels * panelPitch(microColumns, panelDepth));
+  const sums = rowPanels * microRows * columnPanels * microColumns;
+  const partialSums = depth > tile.depth ? k.array(arithmetic.type, sums) : null;
   const isLoaded = (node: Node) => lowering.isLoaded(node);
   const isLeftByRow = loadStrides(dot.inputs[0], isLoaded).some((each) => Math.abs(each[2]) === 1);
   const place = { atBatch, firstRow, firstColumn, lane, isLeftByRow };
-  return { k, lowering, group, arithmetic, tile, microRows, microColumns, ...place, left, right, partialSums };
+  const micro = { microRows, microColumns, rowPanels, columnPanels };
+  return { k, lowering, group, arithmetic, tile, ...micro, ...place, left, right, partialSums };
 }
 
 /**
- * The first row or column of a tile; the last tile begins early enough to be whole. Where tiles begin at whole vectors, the
+ * Where a tile of an axis or a panel of a tile begins; the last one begins early enough to be whole. Where they begin at whole vectors, the
  * expression says so: loads and stores there may then be vectors.
  */
-function tileStart(
+function startOf(
   lowering: Lowering,
   k: KernelBuilder,
   at: IndexExpr,
@@ -118,6 +127,29 @@ function tileStart(
   const last = (extent - size) / step;
   const first = k.binary("min", times(k, lowering.indexValue(at), size / step), k.constant("i32", last));
   return scale(lowering.index(first, last + 1), step);
+}
+
+/**
+ * The row and the column of one of the tiles on and above the diagonal of a square of them. The first row and the last have together one
+ * more than a row, and so have the second and the last but one.
+ */
+function aboveDiagonal(
+  lowering: Lowering,
+  k: KernelBuilder,
+  at: IndexExpr,
+  extent: number,
+): readonly [row: IndexExpr, column: IndexExpr] {
+  const folded = Math.ceil(extent / 2);
+  const [from, along] = unravel(lowering.space, at, [folded, extent + 1]).map((part) => lowering.indexValue(part));
+  const row = k.convert("i32", from);
+  const column = k.binary("add", row, k.convert("i32", along));
+  const isUpper = k.compare("lt", column, k.constant("i32", extent));
+  const mirrored = (value: Value) => k.binary("sub", k.constant("i32", extent - 1), value);
+  const lowerColumn = k.binary("sub", k.constant("i32", 2 * extent - 1), column);
+  return [
+    lowering.index(k.select(isUpper, row, mirrored(row)), extent),
+    lowering.index(k.select(isUpper, column, lowerColumn), extent),
+  ];
 }
 
 /** Elements from one panel to the next. Without the extra line, panels would share cache sets and displace one another. */
@@ -145,6 +177,10 @@ function nest(
   loop(lowering, ...outer, (x) => loop(lowering, ...inner, (y) => body(x, y)));
 }
 
+/** The first row or column of a panel, counted from that of the tile. */
+const panelStart = ({ k, lowering, tile }: PanelKernel, panel: IndexExpr, width: number, extent: number): IndexExpr =>
+  startOf(lowering, k, panel, width, extent, tile.lanes);
+
 /** Copies `length` steps of the summation of an operand, from `from` on, into its panels. */
 type PanelCopy = (from: IndexExpr, length: number) => void;
 
@@ -161,13 +197,14 @@ function leftCopy(panels: PanelKernel, a: Node): PanelCopy {
     const [rowStride, stepStride] = leftStrides(panels, length);
     const copy = (panel: IndexExpr, at: IndexExpr) => {
       const place = lowering.indexValue(plus(scale(panel, panelPitch(microRows, length)), scale(at, stepStride)));
+      const first = plus(firstRow, panelStart(panels, panel, microRows, tile.rows));
       for (let r = 0; r < microRows; r++) {
-        const index = [atBatch, plus(firstRow, plus(scale(panel, microRows), constantExpr(r))), plus(from, at)];
+        const index = [atBatch, plus(first, constantExpr(r)), plus(from, at)];
         k.set(left, offset(k, place, r * rowStride), arithmetic.enter(lowering.element(a, index)));
       }
     };
     const whole = Math.floor(length / step);
-    const overPanels = ["panel", tile.rows / microRows] as const;
+    const overPanels = ["panel", panels.rowPanels] as const;
     const steps = ["along", whole] as const;
     const at = (along: IndexExpr) => (step > 1 ? plus(scale(along, tile.lanes), lane) : along);
     if (split[2] && !split[1]) nest(lowering, [steps, overPanels], (along, panel) => copy(panel, at(along)));
@@ -187,14 +224,15 @@ function rightCopy(panels: PanelKernel, b: Node): PanelCopy {
     const copy = (panel: IndexExpr, along: IndexExpr) => {
       const pitch = panelPitch(microColumns, length);
       const place = lowering.indexValue(plus(scale(panel, pitch), scale(along, microColumns)));
+      const first = plus(firstColumn, panelStart(panels, panel, microColumns, columns));
       for (let v = 0; v < tile.micro[1]; v++) {
         const inPanel = plus(constantExpr(v * lanes), lane);
-        const index = [atBatch, plus(from, along), plus(firstColumn, plus(scale(panel, microColumns), inPanel))];
+        const index = [atBatch, plus(from, along), plus(first, inPanel)];
         const to = k.binary("add", offset(k, place, v * lanes), k.lane);
         k.set(right, to, arithmetic.enter(lowering.element(b, index)));
       }
     };
-    const overPanels = ["panel", columns / microColumns] as const;
+    const overPanels = ["panel", panels.columnPanels] as const;
     const steps = ["along", length] as const;
     if (split[2]) nest(lowering, [overPanels, steps], copy);
     else nest(lowering, [steps, overPanels], (along, panel) => copy(panel, along));
@@ -246,26 +284,33 @@ function addPanels(
   });
 }
 
-/** A panel of rows and a panel of columns: their indices, and where the partial sums of the pair begin. */
+/** A panel of rows and a panel of columns: where they begin in the product, their numbers, and where the partial sums of the pair begin. */
 interface PanelPair {
-  readonly rowPanel: IndexExpr;
-  readonly columnPanel: IndexExpr;
+  readonly firstRow: IndexExpr;
+  readonly firstColumn: IndexExpr;
   readonly rowPanelValue: Value;
   readonly columnPanelValue: Value;
   readonly place: Value;
 }
 
+/** Of a product that is computed by half, pairs below the diagonal are left out. */
 function eachPair(panels: PanelKernel, body: (pair: PanelPair) => void): void {
-  const { k, lowering, tile, microRows, microColumns } = panels;
-  loop(lowering, "column panel", tile.columns / microColumns, (columnPanel, columnPanelValue) => {
-    loop(lowering, "row panel", tile.rows / microRows, (rowPanel, rowPanelValue) => {
-      const which = k.binary("add", times(k, columnPanelValue, tile.rows / microRows), rowPanelValue);
-      body({
-        rowPanel,
-        columnPanel,
+  const { k, lowering, tile, microRows, microColumns, rowPanels } = panels;
+  loop(lowering, "column panel", panels.columnPanels, (columnPanel, columnPanelValue) => {
+    loop(lowering, "row panel", rowPanels, (rowPanel, rowPanelValue) => {
+      const which = k.binary("add", times(k, columnPanelValue, rowPanels), rowPanelValue);
+      const pair: PanelPair = {
+        firstRow: plus(panels.firstRow, panelStart(panels, rowPanel, microRows, tile.rows)),
+        firstColumn: plus(panels.firstColumn, panelStart(panels, columnPanel, microColumns, tile.columns)),
         rowPanelValue,
         columnPanelValue,
         place: times(k, which, microRows * microColumns),
+      };
+      if (!tile.isHalf) return body(pair);
+      const past = plus(pair.firstColumn, constantExpr(microColumns));
+      k.when(k.compare("lt", lowering.indexValue(pair.firstRow), lowering.indexValue(past)), () => {
+        body(pair);
+        return [];
       });
     });
   });
@@ -294,17 +339,18 @@ function storeSums(panels: PanelKernel, partialSums: number): void {
   });
 }
 
-/** Stores the finished sums of a pair of panels. */
-function storePair(panels: PanelKernel, { rowPanel, columnPanel }: PanelPair, sums: readonly Value[]): void {
-  const { k, lowering, group, arithmetic, tile, microRows, microColumns, atBatch, firstRow, firstColumn } = panels;
+/** Stores the finished sums of a pair of panels; those of a product that is computed by half on both sides of the diagonal. */
+function storePair(panels: PanelKernel, { firstRow, firstColumn }: PanelPair, sums: readonly Value[]): void {
+  const { k, lowering, group, arithmetic, tile, microRows, atBatch } = panels;
   const vectors = tile.micro[1];
   for (let r = 0; r < microRows; r++) {
     for (let v = 0; v < vectors; v++) {
-      const rowIndex = plus(firstRow, plus(scale(rowPanel, microRows), constantExpr(r)));
-      const inPanel = plus(constantExpr(v * tile.lanes), panels.lane);
-      const columnIndex = plus(firstColumn, plus(scale(columnPanel, microColumns), inPanel));
-      const element = { index: [atBatch, rowIndex, columnIndex], sum: sums[r * vectors + v], gate: null };
-      storeElements(k, lowering, group, arithmetic, [element]);
+      const row = plus(firstRow, constantExpr(r));
+      const column = plus(firstColumn, plus(constantExpr(v * tile.lanes), panels.lane));
+      const sum = sums[r * vectors + v];
+      storeElements(k, lowering, group, arithmetic, [{ index: [atBatch, row, column], sum, gate: null }]);
+      if (!tile.isHalf) continue;
+      storeElements(k, lowering, group, arithmetic, [{ index: [atBatch, column, row], sum, gate: null }]);
     }
   }
 }

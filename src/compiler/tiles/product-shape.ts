@@ -13,6 +13,8 @@ export interface ProductShape {
   readonly precision?: MatmulPrecision;
   /** Of i32: both operands are casts of this dtype, so that their numbers are small. */
   readonly narrow?: "i8";
+  /** The product is symmetric, as one of a matrix and its transpose is (symmetric-product.ts). */
+  readonly isSymmetric?: boolean;
   /**
    * The order of the operands in memory, as operand-orders.ts writes it; "nn", rows one after the other, unless told. The rule
    * does not look at it; what was measured holds for one order alone.
@@ -89,6 +91,6 @@ export function describeTile(tile: Tile): string {
     case "registers":
       return `registers ${extents}`;
     case "panels":
-      return `panels ${extents}×${tile.depth} of ${tile.micro.join("×")}`;
+      return `panels ${extents}×${tile.depth} of ${tile.micro.join("×")}${tile.isHalf ? ", half of them" : ""}`;
   }
 }

@@ -83,6 +83,20 @@ test("bytes over a number, which a product loads several times, are stored on a 
   assert.deepEqual(storedBy(tiles), []);
 });
 
+test("of rows by their weights the weights are stored, where they are what costs", () => {
+  const [a, b] = matrices(64, 4096, 64);
+  const weights = g.exp(storedAs("f32", 1, 4096, 1));
+  const storedFor = (right: Node, profile = cpuProfile.tiles) => {
+    const rewriter = productRewriter(profile);
+    rewriter.rewrite({}, [a, right]);
+    return [...rewriter.stored];
+  };
+  const repeated = g.broadcast(weights, [1, 4096, 64]);
+  assert.deepEqual(storedFor(g.mul(b, repeated)), [weights]);
+  const dear = g.mul(g.exp(b), repeated);
+  assert.deepEqual(storedFor(dear), [dear], "the rest is dear, too");
+});
+
 test("an operand that is loaded often is cast to its narrow dtype once, before; not where it is loaded a few times", () => {
   const castsOf = (m: number, k: number, n: number, profile = tiles) => {
     const rewriter = productRewriter(profile);

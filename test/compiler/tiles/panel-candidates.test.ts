@@ -18,14 +18,14 @@ const found = (shape: ProductShape, units = 4) =>
 const best = (shape: ProductShape, units = 4) =>
   found(shape, units).reduce((x, y) => (y.estimate < x.estimate ? y : x));
 
-test("operands and sums of a tile stay in a core's cache, and tiles are whole registers", () => {
-  for (const shape of [product(1000, 1000, 1000), product(17, 5000, 300), product(7, 3, 5)]) {
+test("operands and sums of a tile stay in a core's cache, and tiles are whole registers or the whole axis", () => {
+  for (const shape of [product(1000, 1000, 1000), product(17, 5000, 300), product(9, 3, 11)]) {
     for (const { tile } of found(shape)) {
       const { rows, columns, depth, micro, lanes } = tile;
       assert.ok(rows * columns + (rows + columns) * depth <= 80 << 10);
       assert.ok(rows <= 256 && columns <= 256 && depth <= 256);
-      assert.equal(rows % micro[0], 0);
-      assert.equal(columns % (micro[1] * lanes), 0);
+      assert.ok(rows === shape.m || rows % micro[0] === 0);
+      assert.ok(columns === shape.n || columns % (micro[1] * lanes) === 0);
     }
   }
 });
@@ -60,4 +60,20 @@ test("enough tiles for all threads: many threads prefer smaller tiles", () => {
     return rows * columns;
   };
   assert.ok(area(32) < area(1));
+});
+
+test("50 columns are one tile, whose last panel overlaps", () => {
+  const { rows, columns } = best(product(50, 100_000, 50), 2).tile;
+  assert.deepEqual([rows, columns], [50, 50]);
+});
+
+test("a symmetric product is computed by half, in square tiles, where that is less work", () => {
+  for (const size of [50, 256, 2000]) {
+    const shape = { ...product(size, 10_000, size), isSymmetric: true };
+    const { tile } = best(shape, 2);
+    assert.equal(tile.isHalf, true);
+    assert.equal(tile.rows, tile.columns);
+    assert.ok(found(shape).every((each) => (each.tile.isHalf === true) === (each.tile.rows === each.tile.columns)));
+  }
+  assert.ok(found(product(50, 100, 50)).every(({ tile }) => tile.isHalf === undefined));
 });
