@@ -50,7 +50,7 @@ import { lowerTransposed } from "./tiles/transpose.js";
 
 /**
  * Compiles the graph behind `roots` for a target. `given`: the leaves of the graph, then the constants that are to be data
- * (rewrite/given-numbers.ts). `load` makes emitted kernels ready to run. `recordable`: the program is recorded once and run
+ * (rewrite/given-numbers.ts, rewrite/given-places.ts). `load` makes emitted kernels ready to run. `recordable`: the program is recorded once and run
  * many times. `shared`: kernels of other programs for this target.
  */
 export function compile<Code>(
@@ -103,8 +103,8 @@ export function rewrite(
   arePacked = false,
   profile: Pick<TargetProfile, "sort" | "bandBytes"> | null = null,
 ): RewrittenGraph {
-  const { copies, memory } = copyLeaves(given, arePacked);
-  const expanded = expandComposites(roots, copies, tiles);
+  const { copies, places, memory } = copyLeaves(given, arePacked);
+  const expanded = expandComposites(roots, copies, tiles, places);
   const real = removeComplex(expanded).map((root) =>
     arePacked && isPacked(root.dtype) ? packed(root, root.dtype) : root,
   );

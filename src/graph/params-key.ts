@@ -2,7 +2,7 @@
 import type { Node } from "./node.js";
 
 /** Shape and dtype are no part of the key: they follow from inputs and parameters, and leaves have them as parameters. */
-export function paramsKey({ params }: Node): string {
+export function paramsKey({ params }: Pick<Node, "params">): string {
   let key = "";
   for (const name in params) key += `${name}=${valueKey(params[name])};`;
   return key;

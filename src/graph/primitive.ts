@@ -98,6 +98,22 @@ export interface MovementPrimitive extends Common {
    * Without this rule they never do.
    */
   beginsAt?(node: Node): number | null;
+  /** For movements whose result is a part of something: which part may be data of a program. */
+  readonly begins?: Beginning;
+}
+
+/**
+ * Where the result of a movement begins. The same movement from elsewhere has other values of `params`, and the same shape.
+ * A result is the slice of `around` that begins at `at`; what lies around does not depend on that.
+ */
+export interface Beginning {
+  /** The parameters that follow from where it begins and from the shapes. */
+  readonly params: readonly string[];
+  /** The position of the first element along an axis of what lies around. */
+  at(node: Node, axis: number): number;
+  around(g: GraphOps, node: Node, input: Node): Node;
+  /** The distance of neighbours along an axis of what lies around. */
+  step(node: Node, axis: number): number;
 }
 
 export interface ReducePrimitive extends Common {

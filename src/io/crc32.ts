@@ -2,7 +2,12 @@
  * CRC-32 as zip files use it (polynomial 0xEDB88320), eight bytes at a time by eight tables. Node has one of its own
  * only in later versions of 20. the zip files call this.
  */
+import { setImmediate } from "node:timers/promises";
+
 const TABLES = makeTables();
+
+/** Bytes between turns of the event loop: some milliseconds. */
+const BYTES_A_TURN = 4 * 1024 * 1024;
 
 /** Table k gives the effect of a byte with k more bytes after it. */
 function makeTables(): Int32Array[] {
@@ -14,6 +19,16 @@ function makeTables(): Int32Array[] {
   const tables = [first];
   for (let k = 1; k < 8; k++) tables.push(tables[k - 1].map((entry) => (entry >>> 8) ^ first[entry & 255]));
   return tables;
+}
+
+/** The same for long contents: the event loop turns meanwhile. */
+export async function crc32GivingWay(bytes: Uint8Array, before = 0): Promise<number> {
+  let crc = before;
+  for (let at = 0; at < bytes.length; at += BYTES_A_TURN) {
+    if (at > 0) await setImmediate();
+    crc = crc32(bytes.subarray(at, at + BYTES_A_TURN), crc);
+  }
+  return crc;
 }
 
 /** The checksum of `bytes`; given the checksum of the bytes before them, of all together. */

@@ -12,7 +12,7 @@ import { readNamed, writeNamed } from "../files/named-file.js";
 import { checkTensor, fromBytes, Tensor } from "../tensor/index.js";
 import { encodeNpy, opaqueAs, rowMajor } from "./npy.js";
 import { readNpy } from "./npy-file.js";
-import { encodeNpz, type NpzReadOptions, npzArrays } from "./npz.js";
+import { type NpzReadOptions, npzArraysGivingWay, npzChunksGivingWay } from "./npz.js";
 import type { RawTensor } from "./raw-tensor.js";
 import { openSafetensors as openFile, type SafetensorsFile } from "./safetensors-file.js";
 import { writeSafetensors } from "./safetensors-writer.js";
@@ -64,7 +64,7 @@ export async function loadNpz(
   checkString("io.loadNpz", "the path", path);
   checkOptions<LoadOptions & NpzReadOptions>("io.loadNpz", options, { device: "text", maxBytes: "number" });
   const found: [string, Tensor][] = [];
-  for (const [name, array] of npzArrays(await readNamed("io.loadNpz", path), options, path))
+  for await (const [name, array] of npzArraysGivingWay(await readNamed("io.loadNpz", path), options, path))
     found.push([name, toTensor("loadNpz", array, options)]);
   return Object.fromEntries(found);
 }
@@ -78,7 +78,7 @@ export async function saveNpz(
   checkCount("io.saveNpz", 3, arguments);
   checkOptions("io.saveNpz", options, { compress: "flag" });
   checkSaving("saveNpz", path, tensors);
-  await writeNamed("io.saveNpz: the arrays", path, [encodeNpz(await rawEntries(tensors), options)]);
+  await writeNamed("io.saveNpz: the arrays", path, npzChunksGivingWay(await rawEntries(tensors), options));
 }
 
 /** A safetensors file whose tensors are read when asked for, whole or in part. */

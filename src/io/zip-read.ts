@@ -4,9 +4,10 @@
  * pretend to hold petabytes), and a member is unpacked into at most the size it declares, which in turn cannot exceed
  * what deflate can make of its compressed bytes. npz.ts calls this.
  */
-import { inflateRawSync, constants as zlib } from "node:zlib";
+import { promisify } from "node:util";
+import { inflateRaw, inflateRawSync, constants as zlib } from "node:zlib";
 import { FormatError } from "../core/errors.js";
-import { crc32 } from "./crc32.js";
+import { crc32, crc32GivingWay } from "./crc32.js";
 import { FIXED, FLAG, IN_ZIP64, METHOD, SIGNATURE, ZIP64_EXTRA } from "./zip-format.js";
 
 export interface ZipEntry {
@@ -210,27 +211,55 @@ export function beginningOfZipEntry(bytes: Uint8Array, entry: ZipEntry, what = "
 /** The bytes of a member, checked against its size and checksum. A view of the file when it is stored. */
 export function readZipEntry(bytes: Uint8Array, entry: ZipEntry, what = "zip"): Uint8Array {
   const packed = packedBytes(bytes, entry);
-  const data = entry.method === METHOD.stored ? packed : inflate(packed, entry, what);
-  if (crc32(data) !== entry.crc) throw new FormatError(`${what}: "${entry.name}" is damaged: its checksum is wrong.`);
+  const inflated = () => inflateRawSync(packed, inflateOptions(entry)) as unknown as Inflated;
+  const data = entry.method === METHOD.stored ? packed : wholeOf(unpacked(inflated, entry, what), entry, what);
+  return checked(data, crc32(data), entry, what);
+}
+
+/** The same for long members: zlib unpacks on a thread of its own, and the event loop turns meanwhile. */
+export async function readZipEntryGivingWay(bytes: Uint8Array, entry: ZipEntry, what = "zip"): Promise<Uint8Array> {
+  const packed = packedBytes(bytes, entry);
+  const inflated = async () => {
+    const later = inflateLater(packed, inflateOptions(entry));
+    const result = await later.catch((cause: unknown) => Promise.reject(notUnpacked(cause, entry, what)));
+    return wholeOf(result, entry, what);
+  };
+  const data = entry.method === METHOD.stored ? packed : await inflated();
+  return checked(data, await crc32GivingWay(data), entry, what);
+}
+
+function checked(data: Uint8Array, crc: number, entry: ZipEntry, what: string): Uint8Array {
+  if (crc !== entry.crc) throw new FormatError(`${what}: "${entry.name}" is damaged: its checksum is wrong.`);
   return data;
 }
 
-function inflate(packed: Uint8Array, entry: ZipEntry, what: string): Uint8Array {
-  const { name, size } = entry;
-  const options = { info: true, maxOutputLength: Math.max(size, 1) };
-  // With `info`, Node also tells how much of the input was used; its types do not know.
-  type Info = { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
-  const { buffer, engine } = unpacked(() => inflateRawSync(packed, options) as unknown as Info, entry, what);
-  if (buffer.length !== size || engine.bytesWritten !== packed.length) {
+/** With `info`, Node also tells how much of the input was used; its types do not know. */
+interface Inflated {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
+}
+
+const inflateOptions = ({ size }: ZipEntry) => ({ info: true, maxOutputLength: Math.max(size, 1) });
+
+const inflateLater = promisify(inflateRaw) as unknown as (
+  packed: Uint8Array,
+  options: ReturnType<typeof inflateOptions>,
+) => Promise<Inflated>;
+
+function wholeOf({ buffer, engine }: Inflated, { name, size, compressedSize }: ZipEntry, what: string): Uint8Array {
+  if (buffer.length !== size || engine.bytesWritten !== compressedSize) {
     throw new FormatError(`${what}: "${name}" unpacks to ${buffer.length} bytes, not the ${size} it claims.`);
   }
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
 }
 
-function unpacked<T>(unpack: () => T, { name }: ZipEntry, what: string): T {
+function unpacked<T>(unpack: () => T, entry: ZipEntry, what: string): T {
   try {
     return unpack();
   } catch (cause) {
-    throw new FormatError(`${what}: "${name}" cannot be unpacked: ${(cause as Error).message}.`, { cause });
+    throw notUnpacked(cause, entry, what);
   }
 }
+
+const notUnpacked = (cause: unknown, { name }: ZipEntry, what: string): FormatError =>
+  new FormatError(`${what}: "${name}" cannot be unpacked: ${(cause as Error).message}.`, { cause });

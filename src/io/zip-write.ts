@@ -3,16 +3,25 @@
  * records where sizes, offsets or the number of members need them. All dates are the format's first day, so equal
  * contents make equal files. npz.ts calls this.
  */
-import { deflateRawSync } from "node:zlib";
+import { promisify } from "node:util";
+import { deflateRaw, deflateRawSync } from "node:zlib";
 import { ArgumentError } from "../core/errors.js";
-import { crc32 } from "./crc32.js";
+import { crc32, crc32GivingWay } from "./crc32.js";
 import { concatBytes } from "./raw-tensor.js";
 import { FIXED, FLAG, IN_ZIP64, METHOD, SIGNATURE, ZIP64_EXTRA } from "./zip-format.js";
 
-interface ZipMember {
+export interface ZipMember {
   readonly name: string;
   /** The contents, in pieces that follow one another. */
   readonly chunks: readonly Uint8Array[];
+  /** As they stand in the file, if that is known; otherwise they are packed as the file is written. */
+  readonly packed?: Packed;
+}
+
+/** Contents as they stand in a file. */
+interface Packed {
+  readonly crc: number;
+  readonly data: readonly Uint8Array[];
 }
 
 export interface ZipOptions {
@@ -64,20 +73,35 @@ export function* zipChunks(members: Iterable<ZipMember>, options: ZipOptions = {
   yield endRecords(directory.length, size, at, always);
 }
 
+const deflated = promisify(deflateRaw) as (bytes: Uint8Array) => Promise<Buffer>;
+
+/** Long contents, packed by the threads of zlib: the event loop turns meanwhile. */
+export async function packedGivingWay(chunks: readonly Uint8Array[], compress: boolean): Promise<Packed> {
+  let crc = 0;
+  for (const chunk of chunks) crc = await crc32GivingWay(chunk, crc);
+  return { crc, data: compress ? [await deflated(concatBytes(chunks))] : chunks };
+}
+
+/** Short contents, packed in place. */
+const packedNow = (chunks: readonly Uint8Array[], compress: boolean): Packed => ({
+  crc: chunks.reduce((crc, chunk) => crc32(chunk, crc), 0),
+  data: compress ? [deflateRawSync(concatBytes(chunks))] : chunks,
+});
+
 function packMember(
-  { name, chunks }: ZipMember,
+  { name, chunks, packed }: ZipMember,
   start: number,
   compress: boolean,
 ): { entry: Written; data: readonly Uint8Array[] } {
   const encoded = Buffer.from(name, "utf8");
   if (encoded.length > 0xffff) throw new ArgumentError(`zip: a name of ${encoded.length} bytes is too long.`);
-  const data = compress ? [deflateRawSync(concatBytes(chunks))] : chunks;
+  const { crc, data } = packed ?? packedNow(chunks, compress);
   const lengthOf = (list: readonly Uint8Array[]) => list.reduce((sum, chunk) => sum + chunk.length, 0);
   const entry: Written = {
     name: encoded,
     flags: encoded.length === name.length ? 0 : FLAG.utf8,
     method: compress ? METHOD.deflate : METHOD.stored,
-    crc: chunks.reduce((crc, chunk) => crc32(chunk, crc), 0),
+    crc,
     compressedSize: lengthOf(data),
     size: lengthOf(chunks),
     start,

@@ -4,23 +4,26 @@
  * builds nothing: nodes carry their positions, the hash is taken during the walk, and forms of that hash are compared part
  * by part. The hash may be weak; the comparison decides.
  *
- * A form has up to four programs, and as many for each set of values that are kept for later. The first has all constants of
- * the graph built in, because known constants fold. When the form comes back with other values, the constants that changed are
- * data in the next program (compiler/rewrite/given-numbers.ts). The last program has all constants as data and serves every
- * graph of the form.
+ * A form has up to four programs, or five if places change in it, and as many for each set of values that are kept for later.
+ * The first has all constants of the graph built in, because known constants fold. When the form comes back with other values,
+ * the constants that changed are data in the next program (compiler/rewrite/given-numbers.ts). Where slices, pads and periods
+ * begin is a constant too, but one that decides how memory is read: it stays built in until several were seen
+ * (compiler/rewrite/given-places.ts). The last program has all constants as data and serves every graph of the form.
  *
  * Contiguous slices of memory (graph/contiguous-slice.ts) are leaves too: where they begin is no part of the form.
  */
 
 import { constantExponent } from "../compiler/rewrite/complex.js";
+import { beginningOf, numberAt, placeOf } from "../compiler/rewrite/given-places.js";
 import { isComplex } from "../core/dtype.js";
 import { sameShape } from "../core/shape.js";
 import { isPartOfMemory, partsKey } from "../graph/contiguous-slice.js";
 import { GraphFunction } from "../graph/function.js";
 import { type Node, type PassedGraph, pendingInOrder } from "../graph/node.js";
-import type { Params, Primitive } from "../graph/primitive.js";
+import type { Beginning, MovementPrimitive, Params, Primitive } from "../graph/primitive.js";
 import { pow } from "../graph/primitives/elementwise.js";
 import { constant, placeholder } from "../graph/primitives/leaf.js";
+import { slice } from "../graph/primitives/movement.js";
 import { withoutSlices } from "./kept-values.js";
 
 /** A node as its form has it: a leaf, a number, or an operation on nodes by their positions. */
@@ -30,9 +33,19 @@ interface Part {
   /** Null for a number whose value is no part of the form. */
   readonly params: Params | null;
   readonly inputs: readonly number[];
-  /** Of leaves and numbers; those of operations follow from their inputs and parameters. */
+  /** Of leaves, numbers and movements; those of other operations follow from their inputs and parameters. */
   readonly shape: readonly number[];
   readonly dtype: string;
+  /** Of a movement whose place is no part of the form. */
+  readonly begins: Beginning | null;
+}
+
+/** A constant of a form, or the place along an axis at which the result of a movement begins. */
+interface FormNumber {
+  /** The position of the constant or movement. */
+  readonly at: number;
+  /** -1: a constant. */
+  readonly axis: number;
 }
 
 interface Form<Program> extends PassedGraph {
@@ -40,8 +53,7 @@ interface Form<Program> extends PassedGraph {
   readonly parts: readonly Part[];
   /** Properties of the leaves that are slices (`partsKey` in graph/contiguous-slice.ts). */
   readonly partsKey: string;
-  /** The positions of the numbers. */
-  readonly numbers: readonly number[];
+  readonly numbers: readonly FormNumber[];
   /** From the one with most constants built in to the one with fewest: the first that fits is the best. */
   readonly entries: Entry<Program>[];
 }
@@ -57,8 +69,13 @@ interface Entry<Program> {
   readonly program: Program;
 }
 
-/** Programs of a form that keep the same, at most; the last has all constants as data. */
-const MOST_OF_A_FORM = 4;
+/** The first programs of a form that keep the same; the next has all constants as data. */
+const MOST_WITH_NUMBERS = 3;
+/**
+ * The first that have places built in. The next has those as data that have changed, the one after it all of them. Kernels
+ * that know the places are faster, and few graphs come from more than three (queries, keys and values).
+ */
+const MOST_WITH_PLACES = 3;
 
 /** Slices that are leaves, at most: each is one more buffer. Further slices are read through their whole tensor. */
 const MOST_PARTS = 8;
@@ -125,8 +142,15 @@ export class ProgramTable<Program> {
 
   /** Keeps a program for all graphs of the form that was looked up, with any values for the constants that are data. */
   add({ form, order, kept, results, numbers: given }: Found<Program>, program: Program): void {
-    const isGiven = new Set(given);
-    const builtIn = form.numbers.map((at) => (isGiven.has(order[at]) ? undefined : order[at].params.value));
+    // By node: the axes along which a movement's beginning is data, or -1 of a constant.
+    const axes = new Map<Node, number[]>();
+    for (const number of given) {
+      const { movement, axis } = placeOf(number) ?? { movement: number, axis: -1 };
+      axes.set(movement, [...(axes.get(movement) ?? []), axis]);
+    }
+    const builtIn = form.numbers.map((number) =>
+      axes.get(order[number.at])?.includes(number.axis) ? undefined : valueIn(number, order),
+    );
     const entry = { form, kept, results, builtIn, program };
     if (form.entries.length === 0) this.register(form);
     form.entries.push(entry);
@@ -162,9 +186,17 @@ const NONE: readonly Node[] = [];
 function newForm<Program>(hash: number, order: readonly Node[], roots: readonly Node[], key: string): Form<Program> {
   const isPartOfForm = decidingNumbers(order);
   const parts = order.map((node) => partOf(node, isPartOfForm));
-  const numbers = parts.flatMap((part, at) => (part.params === null ? [at] : []));
+  const numbers = parts.flatMap((part, at) => numbersOf(part, order[at], at));
   const places = roots.map(({ position }) => position);
   return { hash, parts, roots: places, partsKey: key, numbers, entries: [], usedLater: new Set() };
+}
+
+function numbersOf({ primitive, params, begins }: Part, node: Node, at: number): readonly FormNumber[] {
+  if (params === null) return [{ at, axis: -1 }];
+  if (!begins) return [];
+  // The whole of an axis has one beginning.
+  const isWhole = (extent: number, axis: number) => primitive === slice && extent === node.inputs[0].shape[axis];
+  return node.shape.flatMap((extent, axis) => (isWhole(extent, axis) ? [] : [{ at, axis }]));
 }
 
 /** The nodes of a graph, inputs before users. It ends where there is memory. */
@@ -191,25 +223,42 @@ function withKept({ form, order }: KnownGraph<unknown>): readonly number[] {
 /** Whether a program with these constants built in is one for a graph of its form, given in order. */
 function fits(builtIn: readonly unknown[], { numbers }: Form<unknown>, order: readonly Node[]): boolean {
   for (let i = 0; i < builtIn.length; i++) {
-    if (builtIn[i] !== undefined && !isSameValue(builtIn[i], order[numbers[i]].params.value)) return false;
+    if (builtIn[i] !== undefined && !isSameValue(builtIn[i], valueIn(numbers[i], order))) return false;
   }
   return true;
+}
+
+/** The value of a number of a form in a graph of that form, given in order. */
+function valueIn({ at, axis }: FormNumber, order: readonly Node[]): unknown {
+  const node = order[at];
+  if (axis < 0) return node.params.value;
+  return ((node.primitive as MovementPrimitive).begins as Beginning).at(node, axis);
+}
+
+/** A number of a form as it is given to a program. */
+function givenNode(number: FormNumber, order: readonly Node[]): Node {
+  const { at, axis } = number;
+  return axis < 0 ? order[at] : numberAt(order[at], axis, valueIn(number, order) as number);
 }
 
 /** The constants that a program takes as data. */
 function givenTo({ builtIn, form: { numbers } }: Entry<unknown>, order: readonly Node[]): readonly Node[] {
   if (!builtIn.includes(undefined)) return NONE;
-  return numbers.flatMap((at, i) => (builtIn[i] === undefined ? [order[at]] : []));
+  return numbers.flatMap((number, i) => (builtIn[i] === undefined ? [givenNode(number, order)] : []));
 }
 
 /** The constants that are to be data in the next program of a form, for a graph that none of its programs fits. */
 function changedIn({ numbers, entries }: Form<unknown>, kept: number, order: readonly Node[]): readonly Node[] {
   if (entries.length === 0) return NONE;
-  const nodes = numbers.map((at) => order[at]);
   const alike = entries.filter((entry) => entry.kept === kept);
-  if (alike.length >= MOST_OF_A_FORM - 1) return nodes;
-  const { builtIn } = alike.at(-1) ?? entries[entries.length - 1];
-  return nodes.filter(({ params }, i) => builtIn[i] === undefined || !isSameValue(builtIn[i], params.value));
+  const last = alike.at(-1) ?? entries[entries.length - 1];
+  const isData = (number: FormNumber, i: number): boolean => {
+    const hasChanged = ({ builtIn }: Entry<unknown>) =>
+      builtIn[i] === undefined || !isSameValue(builtIn[i], valueIn(number, order));
+    if (number.axis < 0) return alike.length >= MOST_WITH_NUMBERS || hasChanged(last);
+    return alike.length > MOST_WITH_PLACES || (alike.length === MOST_WITH_PLACES && alike.some(hasChanged));
+  };
+  return numbers.filter(isData).map((number) => givenNode(number, order));
 }
 
 /** Constants that decide how something is computed, and not only with what: small exponents of complex powers. */
@@ -219,10 +268,11 @@ function decidingNumbers(order: readonly Node[]): ReadonlySet<Node> {
 }
 
 function partOf(node: Node, isPartOfForm: ReadonlySet<Node>): Part {
-  const { primitive, params, inputs, shape, dtype } = node;
-  if (isLeaf(node)) return { primitive: null, params: {}, inputs: [], shape, dtype };
-  if (primitive === constant && !isPartOfForm.has(node)) return { primitive, params: null, inputs: [], shape, dtype };
-  return { primitive, params, inputs: inputs.map(({ position }) => position), shape, dtype };
+  const { primitive, params, shape, dtype } = node;
+  const type = { shape, dtype, begins: null };
+  if (isLeaf(node)) return { primitive: null, params: {}, inputs: [], ...type };
+  if (primitive === constant && !isPartOfForm.has(node)) return { primitive, params: null, inputs: [], ...type };
+  return { primitive, params, inputs: node.inputs.map(({ position }) => position), ...type, begins: beginningOf(node) };
 }
 
 /** Whether a graph, given in order, has the form. */
@@ -239,7 +289,16 @@ function isPart(part: Part, node: Node): boolean {
   const { inputs } = node;
   if (part.primitive !== node.primitive || part.inputs.length !== inputs.length) return false;
   for (let i = 0; i < inputs.length; i++) if (part.inputs[i] !== inputs[i].position) return false;
-  return isSameValue(part.params, node.params);
+  return part.begins
+    ? isPlacedAlike(part as Part & { params: Params }, node, part.begins)
+    : isSameValue(part.params, node.params);
+}
+
+/** Whether a movement of the same input differs at most in its place. */
+function isPlacedAlike({ params, shape }: Part & { params: Params }, node: Node, { params: free }: Beginning): boolean {
+  if (!sameShape(shape, node.shape)) return false;
+  for (const name in params) if (!free.includes(name) && !isSameValue(params[name], node.params[name])) return false;
+  return true;
 }
 
 const hasType = ({ shape, dtype }: Part, node: Node): boolean => dtype === node.dtype && sameShape(shape, node.shape);

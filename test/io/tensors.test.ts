@@ -317,3 +317,36 @@ describe("narrow dtypes in files", () => {
     );
   });
 });
+
+test("the event loop turns while large archives are packed and unpacked", async () => {
+  const path = at("turning.npz");
+  const x = tensor(
+    Float32Array.from({ length: 2_000_000 }, (_, i) => Math.sin(i)),
+    { device: "cpu" },
+  );
+  /** The longest time between turns of the event loop while something runs, as a share of all its time. */
+  const longestPause = async (work: () => Promise<unknown>): Promise<number> => {
+    const began = performance.now();
+    let [last, longest, isOver] = [began, 0, false];
+    const look = () => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+      if (!isOver) setImmediate(look);
+    };
+    setImmediate(look);
+    await work();
+    isOver = true;
+    look();
+    return longest / (performance.now() - began);
+  };
+  const packing = await longestPause(() => io.saveNpz(path, { x }, { compress: true }));
+  const unpacking = await longestPause(() => io.loadNpz(path, { device: "cpu" }));
+  assert.ok(packing < 0.5, `packing: ${packing}`);
+  assert.ok(unpacking < 0.6, `unpacking: ${unpacking}`);
+  const back = await io.loadNpz(path, { device: "cpu" });
+  assert.ok(await back.x!.equal(x).all().item());
+  const bytes = readFileSync(path);
+  bytes[bytes.length >> 1]! ^= 0xff;
+  writeFileSync(path, bytes);
+  await assert.rejects(io.loadNpz(path, { device: "cpu" }), (error) => error instanceof FormatError);
+});

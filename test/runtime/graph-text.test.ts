@@ -1,6 +1,7 @@
 /** The text of a graph: the same for the same graph built again, another as soon as anything about it differs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { numberAt } from "../../src/compiler/rewrite/given-places.js";
 import type { DType } from "../../src/core/dtype.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import { Node } from "../../src/graph/node.js";
@@ -90,4 +91,18 @@ test("the value of a number that a program is given is not in the text, but that
   assert.equal(given(2), given(3));
   assert.notEqual(given(2), given(2, false));
   assert.notEqual(given(2), graphText([make(E.mul, [x, y])], [x, y]));
+});
+
+test("where a movement begins is not in the text along an axis where a program is told", () => {
+  const x = leaf();
+  const text = (start: readonly number[], ...axes: readonly number[]) => {
+    const part = make(M.slice, [x], { start, step: [1, 1], shape: [1, 1] });
+    return graphText([part], [x, ...axes.map((axis) => numberAt(part, axis, start[axis]!))]);
+  };
+  assert.equal(text([0, 1], 1), text([0, 0], 1));
+  assert.notEqual(text([0, 1], 1), text([1, 1], 1));
+  assert.notEqual(text([0, 1], 1), text([0, 1]));
+  assert.notEqual(text([0, 0], 0), text([0, 0], 1));
+  assert.notEqual(text([0, 0], 0, 1), text([0, 0], 1, 0));
+  assert.notEqual(text([0, 1]), text([0, 0]));
 });

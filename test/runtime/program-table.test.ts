@@ -8,7 +8,7 @@ import { type DeviceHandle, Node } from "../../src/graph/node.js";
 import { scanNode } from "../../src/graph/primitives/control/scan.js";
 import { add, exp, mul, neg, pow } from "../../src/graph/primitives/elementwise.js";
 import { buffer, constant } from "../../src/graph/primitives/leaf.js";
-import { permute, slice } from "../../src/graph/primitives/movement.js";
+import { pad, permute, slice } from "../../src/graph/primitives/movement.js";
 import { isSameValue, ProgramTable, resultsOf } from "../../src/runtime/program-table.js";
 
 const device: DeviceHandle = { id: "none", realize: () => assert.fail("nothing is computed here") };
@@ -116,6 +116,47 @@ test("parameters of arrays are compared element by element", () => {
     permuted: () => [derive(permute, leaf([4, 4]), { axes: [1, 0] })],
     unpermuted: () => [derive(permute, leaf([4, 4]), { axes: [0, 1] })],
   });
+});
+
+test("places are built in until three were seen; then those that changed are data, and at last all of them", () => {
+  const table = new ProgramTable<string>(100);
+  /** The program for a slice that begins there, and the places that it is given. */
+  const use = (name: string, ...start: readonly number[]): [string, readonly unknown[]] => {
+    const sliced = derive(slice, leaf([9, 9, 4]), { start: [...start, 0], step: [1, 1, 1], shape: [2, 1, 4] });
+    const found = table.find([derive(neg, derive(exp, sliced, {}), {})]);
+    const { program, numbers } = found;
+    if (program === null) table.add(found, name);
+    return [program ?? `${name}, new`, numbers.map(({ params }) => params.value)];
+  };
+  assert.deepEqual(use("first", 0, 1), ["first, new", []]);
+  assert.deepEqual(use("second", 0, 2), ["second, new", []]);
+  assert.deepEqual(use("third", 0, 3), ["third, new", []]);
+  assert.deepEqual(use("again", 0, 2), ["second", []]);
+  assert.deepEqual(use("fourth", 0, 4), ["fourth, new", [4]]);
+  assert.deepEqual(use("again", 0, 5), ["fourth", [5]]);
+  assert.deepEqual(use("again", 0, 1), ["first", []], "the one that holds most places is the best");
+  assert.deepEqual(use("last", 7, 5), ["last, new", [7, 5]]);
+  assert.deepEqual(use("again", 6, 8), ["last", [6, 8]]);
+});
+
+test("the amounts of a pad are a place, and its shape is part of the form", () => {
+  const table = new ProgramTable<string>(100);
+  const use = (low: number, high: number): string | null => {
+    const padded = derive(pad, leaf([3]), { low: [low], high: [high], interior: [0], value: 0 });
+    const found = table.find([padded]);
+    if (found.program === null) table.add(found, `${found.numbers.length} given`);
+    return found.program;
+  };
+  for (const low of [0, 1, 2]) assert.equal(use(low, 4 - low), null);
+  assert.equal(use(3, 2), null, "longer");
+  assert.equal(use(3, 1), null);
+  assert.equal(use(4, 0), "1 given");
+  assert.equal(use(3, 2), "0 given");
+});
+
+test("places of complex numbers are part of the form", () => {
+  const part = (start: number) => () => [derive(slice, leaf([4], "c64"), { start: [start], step: [2], shape: [2] })];
+  expectForms({ even: part(0), odd: part(1) });
 });
 
 test("a function among the parameters is told by what it computes", () => {

@@ -76,6 +76,37 @@ describeOnTensorDevices("numbers that change", (device) => {
     assert.ok(compiled <= 12, `${compiled} programs`);
   });
 
+  test("loops over columns, windows, places to write and distances compile a few programs, and read the right elements", () => {
+    const values = Array.from({ length: 60 }, (_, i) => Math.sin(i));
+    const x = tensor(values, { shape: [3, 20] }).realize();
+    const at = (row: number, column: number): number => f32(values[row * 20 + column]!);
+    const rows = [0, 1, 2];
+    let filled = zeros([20]);
+    const compiled = compiledBy(device, () => {
+      for (let i = 0; i < 20; i++) {
+        assert.deepEqual(
+          numbersOf(x.at(":", i).mul(2)),
+          rows.map((row) => 2 * at(row, i)),
+        );
+        const first = Math.min(i, 17);
+        const window = x.at(":", `${first + 2}:${first === 0 ? "" : first - 1}:-1`).mul(2);
+        const backwards = rows.flatMap((row) => [2, 1, 0].map((k) => 2 * at(row, first + k)));
+        assert.deepEqual(numbersOf(window), backwards);
+        const rolled = x.at(0).roll(i).mul(2);
+        assert.deepEqual(
+          numbersOf(rolled),
+          Array.from({ length: 20 }, (_, k) => 2 * at(0, (k - i + 20) % 20)),
+        );
+        filled = filled.set(i, x.at(1, i).mul(2));
+        assert.deepEqual(
+          numbersOf(filled),
+          Array.from({ length: 20 }, (_, k) => (k <= i ? 2 * at(1, k) : 0)),
+        );
+      }
+    });
+    assert.ok(compiled <= 30, `${compiled} programs`);
+  });
+
   const dtypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "u8", "i64", "u64"];
   const all = devicesWithDoubles().includes(device) ? [...dtypes, "f64" as const] : dtypes;
   for (const dtype of all) {

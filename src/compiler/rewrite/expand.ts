@@ -13,12 +13,21 @@ import type { TileProfile } from "../target/tile-profile.js";
 import { inBlocks, isBlocked } from "./blocked.js";
 import { branched, isWorthBranching } from "./branching.js";
 import { isExpandedComplex } from "./complex.js";
+import { begunAt, type Places } from "./given-places.js";
 import { type Replacement, rewriteNodes } from "./rewriter.js";
 import { simpler } from "./simplify.js";
 
-export function expandComposites(roots: readonly Node[], copies: Map<Node, Node>, tiles: TileProfile): Node[] {
+/** `places`: where movements of the given graph begin, as far as that is data (given-places.ts). */
+export function expandComposites(
+  roots: readonly Node[],
+  copies: Map<Node, Node>,
+  tiles: TileProfile,
+  places: Places = new Map(),
+): Node[] {
   const expand = (node: Node, inputs: readonly Node[]): Replacement => {
     const { primitive } = node;
+    const given = places.get(node);
+    if (given) return begunAt(node, inputs[0], given);
     if (primitive.kind === "routine" && primitive.expand && isExpandedAttention(node, tiles)) {
       return primitive.expand(g, node, inputs);
     }

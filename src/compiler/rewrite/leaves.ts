@@ -9,11 +9,14 @@ import { Node } from "../../graph/node.js";
 import { buffer } from "../../graph/primitives/leaf.js";
 import { complexOfMemory } from "./complex.js";
 import { isNumber, numberIn, packsOf } from "./given-numbers.js";
+import { type Places, placeOf } from "./given-places.js";
 import { packedMemory, unpacked } from "./packed.js";
 
 interface CopiedLeaves {
   /** For each leaf of the caller's graph, the node that stands for it. */
   readonly copies: Map<Node, Node>;
+  /** Where movements begin, as far as that is data. */
+  readonly places: Places;
   /** Memory of the program in the order of its arguments: each part of memory once, packed numbers last. */
   readonly memory: readonly Node[];
 }
@@ -23,6 +26,7 @@ const SOME_MEMORY = { byteLength: 0 };
 
 export function copyLeaves(leaves: readonly Node[], arePacked = false): CopiedLeaves {
   const copies = new Map<Node, Node>();
+  const places = new Map<Node, Map<number, Node>>();
   const repeats = repeatsAmong(leaves);
   const memory = leaves
     .filter((leaf) => !isNumber(leaf) && !repeats.has(leaf))
@@ -37,11 +41,14 @@ export function copyLeaves(leaves: readonly Node[], arePacked = false): CopiedLe
     const pack = memoryLike(together, true);
     const elements = asElements(pack, together, true);
     numbers.forEach((number, i) => {
-      copies.set(number, numberIn(elements, i, number.shape));
+      const read = numberIn(elements, i, number.shape);
+      const place = placeOf(number);
+      if (!place) copies.set(number, read);
+      else places.set(place.movement, (places.get(place.movement) ?? new Map()).set(place.axis, read));
     });
     memory.push(pack);
   }
-  return { copies, memory };
+  return { copies, places, memory };
 }
 
 type LeafFacts = Pick<Node, "shape" | "dtype" | "device">;

@@ -133,6 +133,12 @@ export const slice: MovementPrimitive = {
     }
     return isApart ? null : begin;
   },
+  begins: {
+    params: ["start"],
+    at: ({ params }, axis) => (params.start as readonly number[])[axis],
+    around: (_g, _node, input) => input,
+    step: ({ params }, axis) => (params.step as readonly number[])[axis],
+  },
   vjp: (g, { params, shape, inputs: [x] }, ct) => {
     if (productOf(shape) === 0) return [g.zeros(x.shape, ct)];
     const [start, step] = [params.start, params.step] as readonly number[][];
@@ -185,6 +191,13 @@ export const pad: MovementPrimitive = {
     return [{ input: 0, index: reads, bounds }];
   },
   otherwise: (params) => params.value as number | bigint | boolean,
+  begins: {
+    params: ["low", "high"],
+    at: ({ params, shape }, axis) => shape[axis] - (params.low as readonly number[])[axis],
+    around: (g, { primitive, params, shape }, input) =>
+      g.move(primitive, [input], { ...params, low: shape, high: shape }),
+    step: () => 1,
+  },
   jvp: (g, { params }, [t]) =>
     t && g.pad(t, params.low as number[], params.high as number[], params.interior as number[]),
   vjp: (g, { params, inputs: [x] }, ct) => {
@@ -294,6 +307,9 @@ export const window: MovementPrimitive = {
   batch: batched(({ axes, ...rest }) => ({ axes: (axes as readonly number[]).map((axis) => axis + 1), ...rest })),
 };
 
+/** The remainder that is not negative. */
+const modulo = (a: number, n: number): number => ((a % n) + n) % n;
+
 /**
  * The input repeated periodically. Params: start, shape, per axis: element i of the result is element (start + i) mod n of
  * the input. roll, tile and wrapping pads use it.
@@ -318,11 +334,21 @@ export const wrap: MovementPrimitive = {
     };
     return [always(index.map(into))];
   },
+  begins: {
+    params: ["start"],
+    at: ({ params, inputs: [x] }, axis) => modulo((params.start as readonly number[])[axis], x.shape[axis]),
+    around: (g, { primitive, shape }, input) =>
+      g.move(primitive, [input], {
+        start: shape.map(() => 0),
+        shape: shape.map((extent, axis) => extent + input.shape[axis] - 1),
+      }),
+    step: () => 1,
+  },
   vjp: (g, { params, shape, inputs: [x] }, ct) => {
     const start = params.start as readonly number[];
     const from = x.shape;
     // Pad each axis to whole periods, then sum over the periods.
-    const low = from.map((n, axis) => (n === 0 ? 0 : ((start[axis] % n) + n) % n));
+    const low = from.map((n, axis) => (n === 0 ? 0 : modulo(start[axis], n)));
     const rounds = from.map((n, axis) => (n === 0 ? 0 : Math.ceil((low[axis] + shape[axis]) / n)));
     const high = from.map((n, axis) => rounds[axis] * n - low[axis] - shape[axis]);
     const cut = g.reshape(
