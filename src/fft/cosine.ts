@@ -1,12 +1,14 @@
 /**
  * Cosine and sine transforms of types 1 to 4, as in SciPy. Each sums x[j] times the cosine or sine of
- * π (p j + a)(q k + b) / d, which is a Fourier transform of 2d/(pq) numbers with weights before and after it.
+ * π (p j + a)(q k + b) / d, which is a Fourier transform of 2d/(pq) numbers with weights before and after it. Types 2 and 3 go
+ * through one of n real numbers instead (half-cosine.ts).
  */
 import { checkChoice, checkOptions, type OptionKinds } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { constantsBeside, range, type Tensor, transformed } from "../tensor/index.js";
+import { type Factors, halfCosineSums, halfCosineSumsBack } from "./half-cosine.js";
 import { asTransformable, checkedAxis, type FftNorm, scaleOf } from "./norms.js";
 import type { RealPartOf } from "./one-axis.js";
 
@@ -85,31 +87,43 @@ function sums(
   norm: FftNorm | undefined,
   isInverse: boolean,
 ): Tensor {
-  const { p, a, q, b, d } = ANGLES[wave][type];
-  const denominator = d(n);
-  const period = (2 * denominator) / (p * q);
+  const { p, q, d } = ANGLES[wave][type];
+  const scale = 2 * scaleOf(norm, (2 * d(n)) / (p * q), isInverse);
   const isOrtho = norm === "ortho";
   const { read, written } = ends(wave, type, n);
+  const factors: Factors = {
+    before: (j) => (read.includes(j) ? (isOrtho ? Math.SQRT1_2 : 0.5) : 1),
+    after: (k) => scale * (isOrtho && written.includes(k) ? Math.SQRT1_2 : 1),
+    key: `${wave} ${type} ${n} ${norm ?? "backward"} ${isInverse}`,
+  };
+  if (type === 2) return halfCosineSums(x, axis, n, wave === "sine", factors);
+  if (type === 3) return halfCosineSumsBack(x, axis, n, wave === "sine", factors);
+  return byWholeWaves(x, axis, n, wave, type, factors);
+}
+
+/** By a Fourier transform of complex numbers over a whole period of the waves. */
+function byWholeWaves(x: Tensor, axis: number, n: number, wave: Wave, type: TransformType, factors: Factors): Tensor {
+  const { p, a, q, b, d } = ANGLES[wave][type];
+  const denominator = d(n);
   const unit = (numerator: number, size: number): [number, number] => {
     const angle = (Math.PI * (numerator % (2 * denominator))) / denominator;
     // A sine is the real part of -i·exp(i angle).
     return [size * Math.cos(angle), size * Math.sin(angle)];
   };
-  const before = (j: number) => unit(p * j * b, read.includes(j) ? (isOrtho ? Math.SQRT1_2 : 0.5) : 1);
+  const before = (j: number) => unit(p * j * b, factors.before(j));
   const after = (k: number): [number, number] => {
-    const size = 2 * scaleOf(norm, period, isInverse) * (isOrtho && written.includes(k) ? Math.SQRT1_2 : 1);
-    const [c, s] = unit(a * (q * k + b), size);
+    const [c, s] = unit(a * (q * k + b), factors.after(k));
     return wave === "cosine" ? [c, s] : [s, -c];
   };
   const weights = (name: string, of: (at: number) => readonly [number, number], count: number) => {
     const dtype = x.dtype === "f64" ? "c128" : "c64";
-    const key = `${wave} ${type} ${name} ${n} ${norm ?? "backward"} ${isInverse}`;
-    const line = constantsBeside(x, key, count, dtype, of);
+    const line = constantsBeside(x, `${factors.key} ${name}`, count, dtype, of);
     return line.reshape(x.shape.map((_, i) => (i === axis ? count : 1)));
   };
   const own = x.shape[axis];
-  const given = b === 0 && read.length === 0 ? x : x.mul(weights("before", before, own));
-  const whole = transformed(given, { kind: "complex", axis, length: period, sign: 1, scale: 1 });
+  const isPlain = b === 0 && Array.from({ length: own }, (_, j) => factors.before(j)).every((each) => each === 1);
+  const given = isPlain ? x : x.mul(weights("before", before, own));
+  const whole = transformed(given, { kind: "complex", axis, length: (2 * denominator) / (p * q), sign: 1, scale: 1 });
   return range(whole, axis, 0, n)
     .mul(weights("after", after, n))
     .real();

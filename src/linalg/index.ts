@@ -7,6 +7,7 @@ export { eig, eigvals } from "./eig.js";
 export { type Eigenpairs, eigh, eigvalsh, type HermitianOptions } from "./eigh.js";
 export { type GmresOptions, gmres } from "./gmres.js";
 export { hermitianFunction } from "./hermitian-function.js";
+export type { IterationStart, LinearMap } from "./iteration-start.js";
 export { type ConjugateGradientOptions, cg } from "./iterative.js";
 export { type LdlFactors, ldl } from "./ldl.js";
 export { type LeastSquares, lstsq, pinv } from "./least-squares.js";

@@ -2,14 +2,15 @@
 
 import { checkOptions, inOperation } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
-import type { DType } from "../core/dtype.js";
+import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
 import { checkTensor, type FloatOf, type RealOf, type Tensor, where } from "../tensor/index.js";
-import { checkMatrices, checkSquare } from "./arguments.js";
+import { customGradient } from "../transforms/custom.js";
+import { checkMatrices, checkSquare, workDTypes } from "./arguments.js";
 import { inv } from "./lu.js";
-import { svdvals } from "./svd.js";
+import { polar, svdvals } from "./svd.js";
 
 /** Options of `vectorNorm`. */
 export interface VectorNormOptions {
@@ -67,8 +68,7 @@ function normOf(operation: string, given: Tensor, { order = "fro", keepDims = fa
   // The norm of nothing is 0, as in NumPy.
   if (order === "fro" || isEmpty) return given.norm({ axis: [-2, -1], keepDims });
   if (order === "nuc" || order === 2 || order === -2) {
-    const s = svdvals(given);
-    const found = order === "nuc" ? s.sum({ axis: -1 }) : s.at("...", order === 2 ? 0 : -1);
+    const found = order === "nuc" ? nuclear(given) : svdvals(given).at("...", order === 2 ? 0 : -1);
     return keepDims ? found.expandDims([-2, -1]) : found;
   }
   const [summed, left] = Math.abs(order) === 1 ? [-2, -1] : [-1, -2];
@@ -76,6 +76,27 @@ function normOf(operation: string, given: Tensor, { order = "fro", keepDims = fa
   const picked = order > 0 ? sums.max({ axis: left, keepDims: true }) : sums.min({ axis: left, keepDims: true });
   return keepDims ? picked : picked.squeeze([-2, -1]);
 }
+
+/** The sum of the singular values. */
+function nuclear(given: Tensor): Tensor {
+  const { work, result } = workDTypes(given.dtype);
+  return nuclearNorm(given.cast(work)).cast(realDType(result));
+}
+
+/** The slope of the nuclear norm is the polar factor, whose derivative needs no differences of singular values. */
+const nuclearNorm = customGradient((a: Tensor): Tensor => svdvals(a).sum({ axis: -1 }), {
+  jvp: ([change], a) =>
+    polar(a)
+      .u.conj()
+      .mul(change)
+      .sum({ axis: [-2, -1] })
+      .real(),
+  vjp: (ct, _norm, a) => [
+    polar(a)
+      .u.conj()
+      .mul(ct.expandDims([-2, -1])),
+  ],
+});
 
 /**
  * The condition number of matrices: the norm times that of the inverse. In the order 2 (unless told) it is the largest singular

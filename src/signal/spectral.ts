@@ -4,7 +4,7 @@
  */
 import { checkChoice, checkNumber, checkOptions, checkWhole, type OptionKinds } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
-import { type DType, isComplex } from "../core/dtype.js";
+import { type DType, isComplex, realDType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { fft, fftfreq, ifft, irfft, rfft, rfftfreq } from "../fft/index.js";
@@ -66,8 +66,8 @@ const STFT: OptionKinds<StftOptions> = { ...SEGMENTS, boundary: "any", padded: "
 
 /** A short-time Fourier transform, with its frequencies and times. */
 export interface Stft<C extends DType = DType> {
-  readonly frequencies: Tensor<"f32">;
-  readonly times: Tensor<"f32">;
+  readonly frequencies: Tensor<"f32" | "f64">;
+  readonly times: Tensor<"f32" | "f64">;
   /** [.., frequencies, times] */
   readonly values: Tensor<C>;
 }
@@ -127,8 +127,11 @@ function spectra(operation: string, x: Tensor, cutting: Cutting, scale: WindowSc
   return isOnesided ? rfft(seen, { n: nfft }) : fft(seen, { n: nfft });
 }
 
-const frequenciesOf = ({ nfft, fs, isOnesided }: Cutting, x: Tensor): Tensor<"f32"> => {
-  const options = { d: 1 / fs, device: x.device };
+/** The dtype of frequencies and times beside values: as exact as those are. */
+const realBeside = ({ dtype }: Tensor) => realDType(dtype) as "f32" | "f64";
+
+const frequenciesOf = ({ nfft, fs, isOnesided }: Cutting, values: Tensor): Tensor<"f32" | "f64"> => {
+  const options = { d: 1 / fs, device: values.device, dtype: realBeside(values) };
   return isOnesided ? rfftfreq(nfft, options) : fftfreq(nfft, options);
 };
 
@@ -156,15 +159,18 @@ export function stft(x: Tensor, options: StftOptions = {}): Stft<"c64" | "c128">
   const first = boundary === false ? length / 2 : 0;
   const count = values.shape.at(-1) as number;
   return {
-    frequencies: frequenciesOf(cutting, x),
-    times: timesOf(x, count, first, hop, fs),
+    frequencies: frequenciesOf(cutting, values),
+    times: timesOf(values, count, first, hop, fs),
     values,
   };
 }
 
 /** `count` times, `hop` samples apart. */
-const timesOf = (x: Tensor, count: number, first: number, hop: number, fs: number): Tensor<"f32"> =>
-  arange(count, { dtype: "f32", device: x.device }).mul(hop).add(first).div(fs) as Tensor<"f32">;
+const timesOf = (values: Tensor, count: number, first: number, hop: number, fs: number): Tensor<"f32" | "f64"> =>
+  arange(count, { dtype: realBeside(values), device: values.device })
+    .mul(hop)
+    .add(first)
+    .div(fs) as Tensor<"f32" | "f64">;
 
 /** The signal with `by` more elements at both ends. */
 function extended(operation: string, x: Tensor, how: StftOptions["boundary"], by: number): Tensor {
@@ -208,7 +214,7 @@ const NOTHING = 1e-10;
 export function istft(
   z: Tensor,
   options: IstftOptions = {},
-): { readonly times: Tensor<"f32">; readonly values: Tensor } {
+): { readonly times: Tensor<"f32" | "f64">; readonly values: Tensor } {
   const operation = "signal.istft";
   checkCount(operation, 2, arguments);
   checkOptions(operation, options, ISTFT);
@@ -247,7 +253,7 @@ export function istft(
   const half = boundary ? Math.floor(length / 2) : 0;
   const total = whole.shape.at(-1) as number;
   const values = half > 0 ? whole.at("...", `${half}:${total - half}`) : whole;
-  return { times: timesOf(z, values.shape.at(-1) as number, 0, 1, fs), values };
+  return { times: timesOf(values, values.shape.at(-1) as number, 0, 1, fs), values };
 }
 
 /** Options of power spectra of segments. */
@@ -262,7 +268,7 @@ const POWER: OptionKinds<PowerOptions> = { ...SEGMENTS, scaling: "text", average
 
 /** Power by frequency. */
 export interface PowerSpectrum<D extends DType = DType> {
-  readonly frequencies: Tensor<"f32">;
+  readonly frequencies: Tensor<"f32" | "f64">;
   readonly values: Tensor<D>;
 }
 
@@ -289,7 +295,7 @@ function crossPower(operation: string, x: Tensor, y: Tensor, options: PowerOptio
   const last = nfft % 2 === 0 ? nfft / 2 : nfft;
   const doubled = (i: number) => (i === 0 || i === last ? 1 : 2);
   const values = isOnesided ? mean.mul(weights(mean, `doubled but for ${last}`, doubled)) : mean;
-  return { frequencies: frequenciesOf(cutting, x), values: values.moveAxis(-1, options.axis ?? -1) };
+  return { frequencies: frequenciesOf(cutting, values), values: values.moveAxis(-1, options.axis ?? -1) };
 }
 
 /**

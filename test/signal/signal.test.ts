@@ -33,7 +33,7 @@ describeOnTensorDevices("SciPy's values", (device) => {
   }
 });
 
-describeOnTensorDevices("signals", () => {
+describeOnTensorDevices("signals", (device) => {
   test("istft inverts stft", () => {
     const x = random.normal(random.key(5), [2, 1000]);
     for (const options of [
@@ -44,6 +44,21 @@ describeOnTensorDevices("signals", () => {
       const { values } = signal.stft(x, options);
       const back = signal.istft(values, options).values.at("...", ":1000");
       assert.ok((back.sub(x).abs().max().itemSync() as number) < 1e-4, JSON.stringify(options));
+    }
+  });
+
+  test("frequencies and times are as exact as the signal", () => {
+    for (const dtype of devicesWithDoubles().includes(device) ? (["f64", "f32", "f16"] as const) : (["f32"] as const)) {
+      const x = random.normal(random.key(6), [60], { dtype: "f32" }).cast(dtype);
+      const wide = dtype === "f64" ? "f64" : "f32";
+      const { frequencies, times, values } = signal.stft(x, { nperseg: 15, fs: 7 });
+      assert.deepEqual([frequencies.dtype, times.dtype], [wide, wide]);
+      assert.equal(signal.istft(values, { nperseg: 15, fs: 7 }).times.dtype, wide);
+      const step = frequencies.at(1).itemSync() as number;
+      assert.ok(Math.abs(step - 7 / 15) < (dtype === "f64" ? 1e-15 : 1e-7), `${dtype} ${step}`);
+      const spectra = [signal.welch(x, { nperseg: 15 }), signal.periodogram(x), signal.csd(x, x, { nperseg: 15 })];
+      for (const each of [...spectra, signal.coherence(x, x, { nperseg: 15 })])
+        assert.equal(each.frequencies.dtype, wide);
     }
   });
 
