@@ -14,7 +14,7 @@ import { RestTile, TILE_COLUMNS, tileRows } from "../rest-tile.js";
 const QUAD = 4;
 
 /** The order of the matrices, and the rows of the largest rest that the kernel serves: of none it has more tiles. */
-export interface RestSize {
+interface RestSize {
   readonly n: number;
   readonly rest: number;
 }
