@@ -32,7 +32,7 @@ export function choleskyRestKernel(
   name: string,
   batch: number,
   { n, rest: most }: RestSize,
-  { side, block: width }: Grid,
+  { side, block: width, staged }: Grid,
   node: Node,
   settings: ElementSettings,
 ): Kernel {
@@ -78,11 +78,12 @@ export function choleskyRestKernel(
       }
     });
     k.barrier();
-    tile.store(
-      to,
-      line,
-      tile.less(rest, width, factor, (row) => kernel.add(line(row), first), others),
-    );
+    const place = (row: Value) => kernel.add(line(row), first);
+    const found =
+      staged > 0
+        ? tile.lessStaged(rest, width, factor, place, others, staged)
+        : tile.less(rest, width, factor, place, others);
+    tile.store(to, line, found);
   });
   return k.finish();
 }
