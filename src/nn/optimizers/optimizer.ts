@@ -20,6 +20,8 @@ export interface OptimizerState {
 export interface UpdateExtras {
   /** The loss of this step: `scaleByPlateau` follows it. */
   readonly value?: Tensor;
+  /** How much this step counts beside others, 1 unless told: what its mean loss was divided by. `accumulate` weights gradients by it. */
+  readonly count?: Tensor | number;
 }
 
 /** A gradient transform: `init` makes its state, `update` turns gradients into updates that are added to parameters. */

@@ -129,7 +129,8 @@ function steppedOn<In>(
   const [[, after], gradients] = valueAndGrad(objective, { aux: true })(carry.params);
   // The results are other tensors than those inside: the counts are noted again.
   for (const [name, count] of Object.entries(after.counts)) counted(after.metrics[name] as Tensor, count);
-  const extras = { value: unless(after.isEmpty, after.metrics.loss, Number.NaN) };
+  const count = after.counts.loss ?? exampleWeight(batch);
+  const extras = { value: unless(after.isEmpty, after.metrics.loss, Number.NaN), count };
   // Optimisers do not see frozen parameters: weight decay, noise and averages would move them, or copies of them.
   const [trained, slopes] = [withoutPaths(carry.params, frozen), withoutPaths(gradients, frozen)];
   const [updates, next] = optimizer.update(slopes, carry.optimizer, trained, extras);

@@ -59,8 +59,37 @@ describeOnTensorDevices("accumulate", (device) => {
   }
 });
 
+test("steps count by what they say; those that count nothing may hold anything, and none at all is no gradient", async () => {
+  const device = "cpu";
+  const params = { w: tensor([0], { device }) };
+  const optimizer = accumulate(optimizers.sgd(1), 3);
+  const moveAfter = async (steps: readonly [gradient: number, count: number][]): Promise<number> => {
+    let state = optimizer.init(params);
+    let updates = params;
+    for (const [gradient, count] of steps) {
+      const extras = { count: tensor(count, { device }) };
+      [updates, state] = optimizer.update({ w: tensor([gradient], { device }) }, state, params, extras);
+    }
+    return Number(await updates.w.item());
+  };
+  assert.equal(await moveAfter([[1, 2], [5, 1], [Number.NaN, 0]]), Math.fround(-7 / 3)); // biome-ignore format: a row
+  assert.equal(await moveAfter([[1, 0], [5, 0], [3, 0]]) + 0, 0); // biome-ignore format: a row
+  // An accumulation inside another one hears of the sums.
+  const nested = accumulate(accumulate(optimizers.sgd(1), 2), 2);
+  let state = nested.init(params);
+  let updates = params;
+  for (const [gradient, count] of [[1, 1], [3, 1], [8, 4], [8, 2]] as const) // biome-ignore format: a row
+    [updates, state] = nested.update({ w: tensor([gradient], { device }) }, state, params, { count });
+  assert.equal(await updates.w.item(), -6.5);
+});
+
 test("misuse is refused by name", () => {
   assert.throws(() => accumulate(adam(), 0), {
     message: /accumulate: the number of steps is a whole number from 1 on/,
+  });
+  const params = { w: tensor([1, 2]) };
+  const optimizer = accumulate(adam(), 2);
+  assert.throws(() => optimizer.update(params, optimizer.init(params), params, { count: tensor([1, 2]) }), {
+    message: /accumulate: the count of a step is one number, not a tensor of shape \[2\]/,
   });
 });

@@ -9,6 +9,7 @@ import {
   dense,
   dropout,
   type Layer,
+  loader,
   losses,
   NonFiniteLossError,
   optimizers,
@@ -114,6 +115,21 @@ describe("other ways to the same", () => {
     });
     const between = await train(plain, { ...parts, accumulate: 4, steps: 3 });
     assert.deepEqual(bits(between.params), bits((await train(plain, { ...parts, steps: 0 })).params));
+  });
+
+  test("accumulated batches count by what their losses were divided by, whatever their sizes", async () => {
+    // Of 20 labels a part is ignored: all of the first batch, some of others; the last batch is smaller.
+    const x = random.normal(random.key(5, { device }), [20, 3]);
+    const labels = Array.from({ length: 20 }, (_, i) => (i < 6 || i % 5 === 0 ? 9 : i % 2));
+    const y = tensor(labels, { dtype: "i32", device });
+    const plain = sequential(dense(4), activations.tanh, dense(2));
+    const loss = ["categoricalCrossEntropy", { fromLogits: true, ignoreIndex: 9 }] as const;
+    const options = { loss, optimizer: optimizers.sgd(0.5), epochs: 3 };
+    const whole = await train(plain, { ...options, data: loader({ x, y }, { batchSize: 20 }) });
+    const parts = await train(plain, { ...options, data: loader({ x, y }, { batchSize: 6 }), accumulate: 4 });
+    bits(whole.params).forEach((value, i) => {
+      assert.ok(Math.abs(value - bits(parts.params)[i]!) < 1e-5);
+    });
   });
 
   test("rematerialised layers give the same gradients and state", async () => {
