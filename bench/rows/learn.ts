@@ -2,7 +2,7 @@
  * Rows on `pumice/learn`: on the CPU engine beside scikit-learn, on the GPU beside the same fit written for PyTorch and JAX. The
  * work is in bench/learn-work.ts, the peers' in bench/peers/learn.py; both sides state the same sizes.
  */
-import { FITS, fitMilliseconds } from "../fit-work.js";
+import { deepBoosting, FITS, fitMilliseconds } from "../fit-work.js";
 import { centres, type FitSize, mixture, neighbors, type SearchSize } from "../learn-work.js";
 import type { Row } from "../row.js";
 import { length, noteSize, pythonPeers, type Sized, timeOf, to } from "../sizes.js";
@@ -108,4 +108,17 @@ const fitRow = ({ name, title, samples }: (typeof fits)[number]): Row => ({
   },
 });
 
-export const learnRows: readonly Row[] = [...definitions.flatMap(rowsOf), ...fits.map(fitRow)];
+/** A fit on the GPU that has no peer there: a time is asked for. */
+const deepBoostingRow: Row = {
+  name: "learn-boosting",
+  title: "histogram gradient boosting of 1e7×28 f32, 100 trees of depth 8",
+  unit: "ms",
+  better: "lower",
+  targets: [{ atMost: 10_000 }],
+  run: (context) => {
+    noteSize(context);
+    return fitMilliseconds(context, deepBoosting(context.tensors, length(1e7, context), length(100, context)));
+  },
+};
+
+export const learnRows: readonly Row[] = [...definitions.flatMap(rowsOf), ...fits.map(fitRow), deepBoostingRow];

@@ -12,6 +12,18 @@ test("below gives every number of a range as often", () => {
   assert.equal(below(1, bits), 0);
 });
 
+test("below takes the upper word of a product of 64 bits, and draws again where the lower one is too small", () => {
+  for (const limit of [1, 3, 1000, 65536, 0x12345678, 2 ** 31 + 1, 2 ** 32]) {
+    const words = [0, 1, 2, 3, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xdeadbeef, 0xffffffff];
+    const taken = words.map((word) => BigInt(word) * BigInt(limit));
+    const floor = 2n ** 32n % BigInt(limit);
+    const want = taken.flatMap((product) => ((product & 0xffffffffn) >= floor ? [Number(product >> 32n)] : []));
+    let at = 0;
+    const found = want.map(() => below(limit, () => words[at++]!));
+    assert.deepEqual(found, want, String(limit));
+  }
+});
+
 test("all 24 orders of four numbers are as likely", () => {
   const seen = new Map<string, number>();
   for (let draw = 0; draw < 4800; draw++) {

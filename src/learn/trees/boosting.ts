@@ -3,15 +3,16 @@
  * the loss at the predictions so far, grows a tree on them (grow.ts) and adds its leaves' values, scaled by the learning rate. The loop
  * reads the best splits of each level, so it is work that yields its progress, and no function that traces.
  */
-import { permutation } from "../../core/seeded-order.js";
-import { stack, type Tensor, tensor, zeros } from "../../tensor/index.js";
+import { nodesOf, stack, type Tensor, tensor, zeros } from "../../tensor/index.js";
+import { jit } from "../../transforms/jit.js";
 import type { FitProgress } from "../core/estimator.js";
 import type { Features } from "../core/samples.js";
 import { binsOf, codesOf } from "./bins.js";
 import { type BoostingOptions, categoricalOf, limitsOf } from "./boosting-options.js";
 import { type Grown, grower } from "./grow.js";
 import { predictionsOf, type TreeNode, type TreeTensors, treeTensors } from "./grown-tree.js";
-import { gradientsOf, type Loss, meanLoss } from "./losses.js";
+import { heldBack } from "./held-back.js";
+import { type Aim, gradientsOf, type Loss, meanLoss } from "./losses.js";
 
 /** What boosting learns. */
 export interface BoostingLearned {
@@ -73,7 +74,10 @@ export async function* boost(
       .broadcastTo([loss.outputs, count])
       .add(zeros([1, count], { device, dtype }))
       .realize() as Tensor;
+  const programs = roundPrograms(loss);
+  const aim = { y: train.y, weights: train.weights };
   let raw = spread(codes.shape[1] as number);
+  let gradients = programs.first(aim, raw);
   let testRaw = test ? spread(test.x.shape[0] as number) : null;
   const trees: TreeNode[][] = [];
   const losses: { train: number[]; test: number[] } = { train: [], test: [] };
@@ -85,22 +89,21 @@ export async function* boost(
   if (stops) await measure();
   for (let step = 1; step <= maxIter; step++) {
     data.signal?.throwIfAborted();
-    const rows: Tensor[] = [];
+    const added: Added[] = [];
     const testRows: Tensor[] = [];
-    const all = gradientsOf(loss, train, raw);
-    for (const [output, gradients] of all.entries()) {
-      const grown = await grow(gradients);
+    for (const [output, own] of gradients.entries()) {
+      const grown = await grow(own);
       await settleLeaves(grown, loss, train, raw.at(output) as Tensor, learningRate);
       trees.push(grown.nodes);
-      rows.push(raw.at(output).add(addedTo(grown, device, dtype)) as Tensor);
+      added.push(addedBy(grown, device, dtype));
       if (test && testRaw) {
         const nodes = 2 * (limits.maxLeafNodes ?? (grown.nodes.length + 1) / 2) - 1;
         const tree = treeTensors([grown.nodes], { device, dtype, nodes, hasCategories: isCategorical.includes(true) });
         testRows.push(testRaw.at(output).add(predictionsOf(tree, test.x).flatten()) as Tensor);
       }
     }
-    raw = together(rows);
-    if (test) testRaw = together(testRows);
+    ({ raw, gradients } = programs.next(aim, raw, added));
+    if (test) testRaw = stack(testRows, { axis: 0 }).realize() as Tensor;
     const isDone = stops && (await measure());
     yield { step, steps: maxIter };
     if (isDone) break;
@@ -115,17 +118,33 @@ export async function* boost(
   };
 }
 
-const together = (rows: readonly Tensor[]): Tensor => stack(rows, { axis: 0 }).realize() as Tensor;
+/** What a tree adds to predictions: by node, and where the samples stand that it grew on. */
+interface Added {
+  readonly values: Tensor;
+  readonly rows: Tensor;
+}
 
-/** What a tree adds to the predictions of the samples that it grew on. */
-function addedTo({ nodes, nodeOfRow, leafOfNode }: Grown, device: string, dtype: Tensor["dtype"]): Tensor {
+function addedBy({ nodes, rows, leafOfNode }: Grown, device: string, dtype: Tensor["dtype"]): Added {
   const values = Float64Array.from(leafOfNode, (leaf) => nodes[leaf]?.value[0] as number);
-  return tensor(values, { device, dtype }).take(nodeOfRow) as Tensor;
+  return { values: tensor(values, { device, dtype }) as Tensor, rows };
+}
+
+/** Gradients of the first round; and predictions with what a round has added, and the gradients there: one program for every round. */
+function roundPrograms(loss: Loss) {
+  return {
+    first: jit((aim: Aim, raw: Tensor) => gradientsOf(loss, aim, raw)),
+    next: jit((aim: Aim, before: Tensor, added: readonly Added[]) => {
+      const samples = before.shape[1] as number;
+      const rows = added.map(({ values, rows }, output) => before.at(output).add(values.take(nodesOf(rows, samples))));
+      const raw = stack(rows, { axis: 0 }) as Tensor;
+      return { raw, gradients: gradientsOf(loss, aim, raw) };
+    }),
+  };
 }
 
 /** The final values of leaves: scaled by the learning rate; quantiles of what is left of the targets where the loss says so. */
 async function settleLeaves(
-  { nodes, nodeOfRow, leafOfNode }: Grown,
+  { nodes, rows, leafOfNode }: Grown,
   { leafQuantile }: Loss,
   { y, weights }: BoostingData,
   raw: Tensor,
@@ -135,7 +154,7 @@ async function settleLeaves(
   if (leafQuantile !== null) {
     const place = new Map(leaves.map((number, at) => [number, at]));
     const placeOfNode = Int32Array.from(leafOfNode, (leaf) => place.get(leaf) ?? 0);
-    const leafOfRow = tensor(placeOfNode, { device: y.device }).take(nodeOfRow) as Tensor;
+    const leafOfRow = tensor(placeOfNode, { device: y.device }).take(nodesOf(rows, y.size)) as Tensor;
     const counts = leaves.map((number) => nodes[number]?.count as number);
     const found = await leafQuantiles(y.sub(raw) as Tensor, weights, leafOfRow, counts, leafQuantile);
     leaves.forEach((number, at) => {
@@ -193,43 +212,6 @@ function hasStalled(losses: readonly number[], rounds: number, tol: number): boo
   if (losses.length < rounds + 1) return false;
   const reference = (losses.at(-rounds - 1) as number) - tol;
   return losses.slice(-rounds).every((loss) => loss >= reference);
-}
-
-/** Samples to train with and samples that are held back, by position; each class in its share. */
-async function heldBack(
-  { x, labels, groups: queries }: BoostingData,
-  share: number,
-  seed: number,
-): Promise<{ readonly train: Tensor; readonly test: Tensor }> {
-  const samples = x.shape[0] as number;
-  const codes = labels ? ((await labels.data()) as ArrayLike<number>) : null;
-  const isTest = new Uint8Array(samples);
-  const positions = (wanted: number): Tensor =>
-    tensor(
-      Int32Array.from({ length: samples }, (_, row) => row).filter((row) => isTest[row] === wanted),
-      { device: x.device },
-    ) as Tensor;
-  if (queries) {
-    const count = queries.reduce((most, query) => Math.max(most, query), 0) + 1;
-    const isHeld = new Uint8Array(count);
-    for (const query of permutation(count, [0, seed >>> 0], 7).slice(0, Math.ceil(share * count - 1e-9)))
-      isHeld[query] = 1;
-    queries.forEach((query, row) => {
-      isTest[row] = isHeld[query] as number;
-    });
-    return { train: positions(0), test: positions(1) };
-  }
-  const groups = new Map<number, number[]>();
-  for (const row of permutation(samples, [0, seed >>> 0], 7)) {
-    const group = codes ? (codes[row] as number) : 0;
-    const list = groups.get(group);
-    if (list) list.push(row);
-    else groups.set(group, [row]);
-  }
-  for (const rows of groups.values()) {
-    for (const row of rows.slice(0, Math.ceil(share * rows.length - 1e-9))) isTest[row] = 1;
-  }
-  return { train: positions(0), test: positions(1) };
 }
 
 function partOf(data: BoostingData, rows: Tensor): BoostingData {

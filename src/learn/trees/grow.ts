@@ -6,7 +6,7 @@
  * tree can have, among those known, is out for good, whatever is found later. All nodes that are not out are split together: a tree of 31
  * leaves takes about nine rounds, not thirty. At the end, splits of nodes that turned out to be out are left out.
  */
-import { nodesOf, rowsAtRoot, type Tensor, tensor } from "../../tensor/index.js";
+import { rowsAtRoot, type Tensor, tensor } from "../../tensor/index.js";
 import { MISSING } from "./bins.js";
 import type { TreeNode } from "./grown-tree.js";
 import {
@@ -61,8 +61,8 @@ interface Split extends Sums {
 /** A grown tree: its nodes, and for each node that the device knows, the leaf it belongs to. */
 export interface Grown {
   readonly nodes: TreeNode[];
-  /** The node of each row, as the device knows it. */
-  readonly nodeOfRow: Tensor;
+  /** Where rows stand, as the device knows it (`nodesOf`). */
+  readonly rows: Tensor;
   /** The number among `nodes` of the leaf that a known node belongs to. */
   readonly leafOfNode: Int32Array;
 }
@@ -311,8 +311,7 @@ class Growth {
       while (node && !numberOf.has(node)) node = node.parent;
       return node ? (numberOf.get(node) as number) : 0;
     });
-    const nodeOfRow = nodesOf(this.rows, this.data.codes.shape[1] as number);
-    return { nodes, nodeOfRow, leafOfNode };
+    return { nodes, rows: this.rows, leafOfNode };
   }
 
   private splitNode(node: Growing, split: Split, left: number, right: number): TreeNode {

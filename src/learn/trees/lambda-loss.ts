@@ -37,9 +37,9 @@ export function lambdaLoss(matrix: QueryMatrix, truncation: number): Loss {
 
 /** Of each pair: what swapping changes, the chance of the wrong order, and 1 where the first is more relevant, -1 where the second is. */
 function pairsOf({ spread, isThere }: QueryMatrix, y: Tensor, raw: Tensor, truncation: number) {
-  const [relevance, scores] = [spread(y).realize() as Tensor, spread(raw).realize() as Tensor];
+  const [relevance, scores] = [spread(y), spread(raw)];
   const best = discountedGain(relevance, relevance, isThere, truncation);
-  const ranks = ranksOf(scores, isThere).realize() as Tensor;
+  const ranks = ranksOf(scores, isThere);
   const difference = (values: Tensor): Tensor => values.expandDims(2).sub(values.expandDims(1)) as Tensor;
   const isPair = isThere
     .expandDims(2)

@@ -6,7 +6,7 @@ import type { Tensor } from "../../tensor/index.js";
 import { arange, stack, where } from "../../tensor/index.js";
 
 /** Targets and weights of samples. */
-interface Aim {
+export interface Aim {
   readonly y: Tensor;
   readonly weights: Tensor | null;
 }
@@ -133,15 +133,10 @@ export interface Gradients {
 
 /** Gradients and hessians of one output. */
 export function gradientsOf(loss: Loss, aim: Aim, raw: Tensor): Gradients[] {
-  const weighted = (values: Tensor): Tensor =>
-    (aim.weights ? values.mul(aim.weights) : values).cast("f32").realize() as Tensor;
+  const weighted = (values: Tensor): Tensor => (aim.weights ? values.mul(aim.weights) : values).cast("f32") as Tensor;
   const gradients = weighted(loss.gradient(aim, raw));
   const plain = loss.hessian(aim, raw);
-  const hessians = plain
-    ? weighted(plain)
-    : aim.weights
-      ? (aim.weights.cast("f32").expandDims(0).realize() as Tensor)
-      : null;
+  const hessians = plain ? weighted(plain) : aim.weights ? (aim.weights.cast("f32").expandDims(0) as Tensor) : null;
   return Array.from({ length: loss.outputs }, (_, output) => {
     const g = gradients.at(output) as Tensor;
     const h = hessians ? (hessians.at(output) as Tensor) : null;
@@ -150,4 +145,4 @@ export function gradientsOf(loss: Loss, aim: Aim, raw: Tensor): Gradients[] {
 }
 
 const largestOf = (gradients: Tensor, hessians: Tensor | null): Tensor =>
-  stack([gradients.abs().max(), (hessians ?? gradients).abs().max()]).realize() as Tensor;
+  stack([gradients.abs().max(), (hessians ?? gradients).abs().max()]) as Tensor;

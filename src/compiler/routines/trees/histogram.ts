@@ -2,8 +2,9 @@
  * Histograms of gradients for growing trees: sums by node, feature and bin. Every row of a node that is asked for adds to one bin of
  * each feature. Siblings are not summed: theirs is what is left of their parents'. The result has the same bits in every run.
  *
- * Threads of a CPU have rows that are listed by node (listed-histogram.ts). A workgroup of a GPU takes four features and a chunk of rows, and adds whole numbers (fixed
- * point, relative to the largest gradient) in shared memory, where the order does not matter; chunks are combined as 64-bit integers.
+ * Threads of a CPU have rows that are listed by node (listed-histogram.ts). A workgroup of a GPU takes four features and a chunk of rows,
+ * and adds whole numbers (fixed point, relative to the largest gradient) in shared memory, where the order does not matter; chunks are
+ * combined as 64-bit integers.
  */
 import { BINS } from "../../../graph/primitives/trees.js";
 import type { Value } from "../../ir/ir.js";

@@ -14,7 +14,7 @@ import { placesOf } from "./rows.js";
 /** Numbers of a bin while a thread sums, and of a row: gradient, hessian, count, and 0. */
 const LANES = 4;
 /** Pieces of work below which two share a word: few pieces are shared unevenly by threads. */
-const FEW_PIECES = 16;
+const FEW_PIECES = 6;
 
 export function listedPlan(shape: HistogramShape): RoutinePlan {
   const { chunks, length } = shape;
