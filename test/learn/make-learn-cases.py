@@ -47,10 +47,19 @@ linears = [
 ]
 
 
-def scaler(name, kind, options, model, weights=None):
+def gaps(a):
+    """Rows of numbers, None where they are missing."""
+    return [[None if np.isnan(v) else float(v) for v in row] for row in a]
+
+
+def scaler(name, kind, options, model, weights=None, missing=False):
     table = np.concatenate([x[:20], np.full((20, 1), 3.5)], axis=1)
+    if missing:
+        table[np.arange(20) % 3 == 0, 1] = np.nan
+        table[np.arange(20) % 7 == 2, 3] = np.nan
+        table[4, 5] = np.nan
     out = model.fit_transform(table) if weights is None else model.fit(table, sample_weight=weights).transform(table)
-    return {"name": name, "kind": kind, "options": options, "x": listed(table), "transformed": listed(out),
+    return {"name": name, "kind": kind, "options": options, "x": gaps(table), "transformed": gaps(out),
             "weights": None if weights is None else listed(weights)}
 
 
@@ -67,6 +76,11 @@ scalers = [
            RobustScaler(quantile_range=(20, 70), unit_variance=True)),
     scaler("other percentiles", "robustScaler", {"quantileRange": [10, 80], "withCentering": False},
            RobustScaler(quantile_range=(10, 80), with_centering=False)),
+    scaler("missing values", "standardScaler", {}, StandardScaler(), missing=True),
+    scaler("missing values, weighted", "standardScaler", {}, StandardScaler(), weights=weights[:20], missing=True),
+    scaler("missing values", "minMaxScaler", {}, MinMaxScaler(), missing=True),
+    scaler("missing values", "maxAbsScaler", {}, MaxAbsScaler(), missing=True),
+    scaler("missing values", "robustScaler", {}, RobustScaler(), missing=True),
 ]
 
 chosen = np.arange(0, 178, 4)

@@ -24,9 +24,13 @@ export interface LinearCase extends EstimatorCase {
   readonly score: number;
 }
 
-export interface ScalerCase extends EstimatorCase {
-  readonly transformed: Matrix;
+/** null is a missing value. */
+export interface ScalerCase extends Omit<EstimatorCase, "x"> {
+  readonly x: Gaps;
+  readonly transformed: Gaps;
 }
+
+type Gaps = readonly (readonly (number | null)[])[];
 
 export interface BayesCase extends EstimatorCase {
   readonly y: readonly number[];
