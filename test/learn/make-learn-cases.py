@@ -3,7 +3,8 @@ import json, sys
 import numpy as np
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit, cross_val_score
+from sklearn.model_selection import (GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold,
+                                     TimeSeriesSplit, cross_val_predict, cross_val_score)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
@@ -110,17 +111,24 @@ def folds(splitter, n, **more):
     return [te.tolist() for _, te in splitter.split(np.zeros((n, 1)), more.get("labels"), more.get("groups"))]
 
 
+torn = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3, 3])
+torn_labels = np.array([2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5, 9, 0, 4, 5, 2, 3, 5, 3, 6, 0, 2, 8, 7, 4]) % 3
 splits = {
     "kFold": {"samples": 23, "folds": 4, "tests": folds(KFold(4), 23)},
     "stratifiedKFold": {"samples": len(labels), "folds": 3, "labels": labels.tolist(),
                         "tests": folds(StratifiedKFold(3), len(labels), labels=labels)},
     "groupKFold": {"samples": len(groups), "folds": 3, "groups": groups,
                    "tests": folds(GroupKFold(3), len(groups), groups=groups)},
+    "stratifiedGroupKFold": {"samples": len(torn), "folds": 3, "labels": torn_labels.tolist(), "groups": torn.tolist(),
+                             "tests": folds(StratifiedGroupKFold(3), len(torn), labels=torn_labels, groups=torn)},
+    "leaveOneGroupOut": {"samples": len(groups), "folds": 0, "groups": groups,
+                         "tests": folds(LeaveOneGroupOut(), len(groups), groups=groups)},
     "timeSeriesSplit": {"samples": 23, "folds": 4, "tests": folds(TimeSeriesSplit(4), 23)},
 }
 
 pipe = make_pipeline(StandardScaler(), Ridge(alpha=2.0))
 pipelines = {"x": listed(x), "y": listed(y), "alpha": 2, "predicted": listed(pipe.fit(x, y).predict(x)),
-             "scores": listed(cross_val_score(pipe, x, y, cv=KFold(5)))}
+             "scores": listed(cross_val_score(pipe, x, y, cv=KFold(5))),
+             "crossPredicted": listed(cross_val_predict(pipe, x, y, cv=KFold(5)))}
 
 json.dump({"linears": linears, "bayeses": bayeses, "scalers": scalers, "splits": splits, "pipelines": pipelines}, open(sys.argv[1], "w"))

@@ -60,6 +60,7 @@ export interface LearnCases {
     readonly alpha: number;
     readonly predicted: readonly number[];
     readonly scores: readonly number[];
+    readonly crossPredicted: readonly number[];
   };
 }
 
