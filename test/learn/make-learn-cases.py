@@ -3,7 +3,8 @@ import json, sys
 import numpy as np
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit, cross_val_score
+from sklearn.model_selection import (GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold,
+                                     TimeSeriesSplit, cross_val_predict, cross_val_score)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
@@ -47,10 +48,19 @@ linears = [
 ]
 
 
-def scaler(name, kind, options, model, weights=None):
+def gaps(a):
+    """Rows of numbers, None where they are missing."""
+    return [[None if np.isnan(v) else float(v) for v in row] for row in a]
+
+
+def scaler(name, kind, options, model, weights=None, missing=False):
     table = np.concatenate([x[:20], np.full((20, 1), 3.5)], axis=1)
+    if missing:
+        table[np.arange(20) % 3 == 0, 1] = np.nan
+        table[np.arange(20) % 7 == 2, 3] = np.nan
+        table[4, 5] = np.nan
     out = model.fit_transform(table) if weights is None else model.fit(table, sample_weight=weights).transform(table)
-    return {"name": name, "kind": kind, "options": options, "x": listed(table), "transformed": listed(out),
+    return {"name": name, "kind": kind, "options": options, "x": gaps(table), "transformed": gaps(out),
             "weights": None if weights is None else listed(weights)}
 
 
@@ -67,6 +77,11 @@ scalers = [
            RobustScaler(quantile_range=(20, 70), unit_variance=True)),
     scaler("other percentiles", "robustScaler", {"quantileRange": [10, 80], "withCentering": False},
            RobustScaler(quantile_range=(10, 80), with_centering=False)),
+    scaler("missing values", "standardScaler", {}, StandardScaler(), missing=True),
+    scaler("missing values, weighted", "standardScaler", {}, StandardScaler(), weights=weights[:20], missing=True),
+    scaler("missing values", "minMaxScaler", {}, MinMaxScaler(), missing=True),
+    scaler("missing values", "maxAbsScaler", {}, MaxAbsScaler(), missing=True),
+    scaler("missing values", "robustScaler", {}, RobustScaler(), missing=True),
 ]
 
 chosen = np.arange(0, 178, 4)
@@ -96,17 +111,24 @@ def folds(splitter, n, **more):
     return [te.tolist() for _, te in splitter.split(np.zeros((n, 1)), more.get("labels"), more.get("groups"))]
 
 
+torn = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3, 3])
+torn_labels = np.array([2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5, 9, 0, 4, 5, 2, 3, 5, 3, 6, 0, 2, 8, 7, 4]) % 3
 splits = {
     "kFold": {"samples": 23, "folds": 4, "tests": folds(KFold(4), 23)},
     "stratifiedKFold": {"samples": len(labels), "folds": 3, "labels": labels.tolist(),
                         "tests": folds(StratifiedKFold(3), len(labels), labels=labels)},
     "groupKFold": {"samples": len(groups), "folds": 3, "groups": groups,
                    "tests": folds(GroupKFold(3), len(groups), groups=groups)},
+    "stratifiedGroupKFold": {"samples": len(torn), "folds": 3, "labels": torn_labels.tolist(), "groups": torn.tolist(),
+                             "tests": folds(StratifiedGroupKFold(3), len(torn), labels=torn_labels, groups=torn)},
+    "leaveOneGroupOut": {"samples": len(groups), "folds": 0, "groups": groups,
+                         "tests": folds(LeaveOneGroupOut(), len(groups), groups=groups)},
     "timeSeriesSplit": {"samples": 23, "folds": 4, "tests": folds(TimeSeriesSplit(4), 23)},
 }
 
 pipe = make_pipeline(StandardScaler(), Ridge(alpha=2.0))
 pipelines = {"x": listed(x), "y": listed(y), "alpha": 2, "predicted": listed(pipe.fit(x, y).predict(x)),
-             "scores": listed(cross_val_score(pipe, x, y, cv=KFold(5)))}
+             "scores": listed(cross_val_score(pipe, x, y, cv=KFold(5))),
+             "crossPredicted": listed(cross_val_predict(pipe, x, y, cv=KFold(5)))}
 
 json.dump({"linears": linears, "bayeses": bayeses, "scalers": scalers, "splits": splits, "pipelines": pipelines}, open(sys.argv[1], "w"))

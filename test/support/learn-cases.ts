@@ -24,9 +24,13 @@ export interface LinearCase extends EstimatorCase {
   readonly score: number;
 }
 
-export interface ScalerCase extends EstimatorCase {
-  readonly transformed: Matrix;
+/** null is a missing value. */
+export interface ScalerCase extends Omit<EstimatorCase, "x"> {
+  readonly x: Gaps;
+  readonly transformed: Gaps;
 }
+
+type Gaps = readonly (readonly (number | null)[])[];
 
 export interface BayesCase extends EstimatorCase {
   readonly y: readonly number[];
@@ -56,6 +60,7 @@ export interface LearnCases {
     readonly alpha: number;
     readonly predicted: readonly number[];
     readonly scores: readonly number[];
+    readonly crossPredicted: readonly number[];
   };
 }
 

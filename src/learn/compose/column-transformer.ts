@@ -13,6 +13,7 @@ import { inputNames } from "../core/feature-names.js";
 import { registerKind, takenApart } from "../core/kinds.js";
 import { type Features, numberSamples, type Samples, tableOfText, withoutArrow } from "../core/samples.js";
 import { type Ignored, placeOf } from "../core/sorts.js";
+import { withTimeLeft } from "../core/time-left.js";
 import { type Column, Table } from "../tables/table.js";
 import { functionTransformer } from "./function-transformer.js";
 import { columnsAt, FittedJoined, joinedOf } from "./joined.js";
@@ -79,12 +80,12 @@ export function columnTransformer(
     allowsMissing: true,
     options: { ...options },
     fit: (samples, targets, fit: FitOptions = {}) =>
-      new Run(() => fitting(parts, remainder, samples, targets, fit, null)),
+      new Run(() => withTimeLeft(fitting(parts, remainder, samples, targets, fit, null))),
     ...(somePartTells([...parts.map(({ use }) => use), remainder])
       ? {
           async fitTransform(samples: Samples, targets: Ignored, fit: FitOptions = {}) {
             const columns: Tensor[] = [];
-            const model = await new Run(() => fitting(parts, remainder, samples, targets, fit, columns));
+            const model = await new Run(() => withTimeLeft(fitting(parts, remainder, samples, targets, fit, columns)));
             return { model, transformed: concat(columns, { axis: 1 }) as Tensor };
           },
         }

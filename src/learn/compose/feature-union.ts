@@ -9,6 +9,7 @@ import { listOfParts } from "../core/parts.js";
 import type { Features, Samples } from "../core/samples.js";
 import type { Ignored } from "../core/sorts.js";
 import { placeOf } from "../core/sorts.js";
+import { withTimeLeft } from "../core/time-left.js";
 import { FittedJoined, joinedOf } from "./joined.js";
 import {
   type AnyEstimator,
@@ -48,12 +49,13 @@ export function featureUnion(
     // Those that cannot handle missing values say so themselves.
     allowsMissing: true,
     options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
-    fit: (samples, targets, options: FitOptions = {}) => new Run(() => fitting(steps, samples, targets, options, null)),
+    fit: (samples, targets, options: FitOptions = {}) =>
+      new Run(() => withTimeLeft(fitting(steps, samples, targets, options, null))),
     ...(somePartTells(steps)
       ? {
           async fitTransform(samples: Samples, targets: Ignored, options: FitOptions = {}) {
             const columns: Tensor[] = [];
-            const model = await new Run(() => fitting(steps, samples, targets, options, columns));
+            const model = await new Run(() => withTimeLeft(fitting(steps, samples, targets, options, columns)));
             return { model, transformed: concat(columns, { axis: 1 }) as Tensor };
           },
         }

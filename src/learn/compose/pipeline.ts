@@ -14,6 +14,7 @@ import type { Fitted } from "../core/model.js";
 import { listOfParts } from "../core/parts.js";
 import type { Features, Samples } from "../core/samples.js";
 import type { Label } from "../core/targets.js";
+import { withTimeLeft } from "../core/time-left.js";
 import { forwardMethods, type MethodsOf } from "./forwarded.js";
 import {
   type AnyEstimator,
@@ -109,12 +110,12 @@ export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimat
     settings: steps.flatMap(({ settings = [] }, place) => settings.map((name) => `${place}.${name}`)),
     options: Object.fromEntries(steps.map((step, place) => [place, step.options as object])),
     fit: (samples, targets, options: FitOptions = {}) =>
-      new Run(() => fitting<S>(steps, samples, targets, options, null)),
+      new Run(() => withTimeLeft(fitting<S>(steps, samples, targets, options, null))),
     ...(somePartTells(steps)
       ? {
           async fitTransform(samples: Samples, targets: TargetsOf<LastOf<S>>, options: FitOptions = {}) {
             const columns: Tensor[] = [];
-            const model = await new Run(() => fitting<S>(steps, samples, targets, options, columns));
+            const model = await new Run(() => withTimeLeft(fitting<S>(steps, samples, targets, options, columns)));
             return { model, transformed: columns[0] as Tensor };
           },
         }

@@ -28,6 +28,7 @@ import {
 } from "./samples.js";
 
 import { checkRows, type Label } from "./targets.js";
+import { withTimeLeft } from "./time-left.js";
 
 /** Options of `fit`. */
 export interface FitOptions extends Placing {
@@ -86,6 +87,8 @@ export interface FitProgress {
   readonly step: number;
   /** The number of steps, where it is known. */
   readonly steps: number | null;
+  /** Seconds that the rest takes, if it goes on as before; null where the number of steps is not known. Runs tell it, kinds do not. */
+  readonly secondsLeft?: number | null;
 }
 
 /** What was learned, a promise of it, or the work of learning it, which tells of its progress. */
@@ -266,7 +269,7 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const groups = groupsOf(operation, definition, given);
   const data: Data = { x, y, weights, groups, facts, signal: given.signal };
   const learning = definition.learn(data, options);
-  const learned = isWork(learning) ? yield* learning : await learning;
+  const learned = isWork(learning) ? yield* withTimeLeft(learning) : await learning;
   await definition.checkLearned?.(operation, learned);
   await besides?.(data);
   return model(learned, options, facts);

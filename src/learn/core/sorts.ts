@@ -110,8 +110,9 @@ export function regressor<L, O extends object, M extends Methods = None>(
   }) as never;
 }
 
-/** R² by output, then its mean. Constant targets that are met give 1, others 0, as in scikit-learn. */
+/** R² by output, then its mean. Constant targets that are met give 1, others 0, and one sample alone NaN, as in scikit-learn. */
 function explainedShare(predicted: Tensor, targets: Tensor): Tensor {
+  if ((targets.shape[0] as number) < 2) return targets.mul(0).add(Number.NaN).mean() as Tensor;
   const rest = targets.sub(predicted).square().sum({ axis: 0 });
   const total = targets
     .sub(targets.mean({ axis: 0, keepDims: true }))

@@ -4,7 +4,7 @@
  * cut off, so that fits trace. With `shrinkage` the covariance of each class is drawn towards the identity first, as by its
  * `eigen` solver.
  */
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError, LinalgError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { eigh } from "../../linalg/eigh.js";
 import { svd } from "../../linalg/svd.js";
@@ -157,10 +157,13 @@ function byShrunkCovariance(data: Classified, options: LinearDiscriminantOptions
   const between = shrunkOf(offset, share, all, shrinkage).sub(inside) as Tensor;
   // The generalised problem between·v = λ inside·v, by the Cholesky factor of `inside`.
   const factor = cholesky(inside) as Tensor;
+  // What is left of a feature's variance beside those before it; the rounding where the matrix is singular.
+  const left = factor.diagonal().square().div(inside.diagonal()).min();
+  const isSingular = left.greater((x.shape[1] as number) * (x.dtype === "f64" ? 2 ** -52 : 2 ** -23)).logicalNot();
   const half = triangularSolve(factor, between) as Tensor;
   const { eigenvalues: values, eigenvectors: vectors } = eigh(triangularSolve(factor, half.T as Tensor) as Tensor);
   const directions = triangularSolve(factor, vectors.flip(1) as Tensor, { transposed: true }) as Tensor;
-  const coefficients = directions.matmul(means.matmul(directions).T) as Tensor;
+  const coefficients = where(isSingular, Number.NaN, directions.matmul(means.matmul(directions).T)) as Tensor;
   const falling = values.flip(0);
   return {
     coefficients,
@@ -204,6 +207,13 @@ export const linearDiscriminantAnalysis = classifier<
     return options.shrinkage === undefined
       ? bySingularValues(data, options, nComponents)
       : byShrunkCovariance(data, options, nComponents);
+  },
+  async checkLearned(operation, { coefficients }) {
+    if (await coefficients.isFinite().all().item()) return;
+    throw new LinalgError(
+      `${operation}: the shrunk covariance of the classes is singular. Classes of few samples get no shrinkage from "auto"; ` +
+        "give it as a number, such as 0.1.",
+    );
   },
   scores,
   methods,

@@ -22,18 +22,19 @@ export interface VarianceLearned extends Chosen {
 
 const varianceMethods = selectionMethods<VarianceLearned, VarianceThresholdOptions>();
 
-/** Leaves out columns that hardly vary. */
+/** Leaves out columns that hardly vary. Missing values do not count. */
 export const varianceThreshold = transformer<VarianceLearned, VarianceThresholdOptions, typeof varianceMethods>({
   kind: "varianceThreshold",
   options: { threshold: "number" },
   takesWeights: false,
+  allowsMissing: true,
   check: ({ threshold = 0 }) => checkAmount("varianceThreshold", "threshold", threshold),
   async learn({ x }, { threshold = 0 }) {
-    const variances = x.variance({ axis: 0 }) as Tensor;
+    const variances = x.nanVariance({ axis: 0 }) as Tensor;
     // A column that is the same for all may have a variance by rounding.
     const spread = (await x
-      .max({ axis: 0 })
-      .sub(x.min({ axis: 0 }))
+      .nanMax({ axis: 0 })
+      .sub(x.nanMin({ axis: 0 }))
       .data()) as Float64Array;
     const values = Array.from((await variances.data()) as Float64Array, (each, j) => (spread[j] === 0 ? 0 : each));
     const kept = values.flatMap((each, j) => (each > threshold ? [j] : []));

@@ -116,5 +116,7 @@ function huberProblem(a: Tensor, y: Tensor, weights: Tensor, ridge: Tensor, epsi
       const own = curved.mul(u.square()).sum().reshape([1, 1]);
       return concat([concat([block, mixed], { axis: 1 }), concat([mixed.T, own], { axis: 1 })]) as Tensor;
     },
+    // The scale loses nine tenths of itself at most: near zero the model of a step says little of the function.
+    lowest: (v) => sigmaOf(v).mul(-0.9) as Tensor,
   };
 }

@@ -55,9 +55,12 @@ function ridgeSolution(x: Tensor, y: Tensor, alpha: number | Tensor): Tensor {
   // Without a penalty the matrix may be singular.
   if (alpha === 0) return lstsq(x, y).x as Tensor;
   const solved = (gram: Tensor, right: Tensor): Tensor => {
-    const unit = eye(gram.shape[0] as number, { device: x.device, dtype: x.dtype });
+    const size = gram.shape[0] as number;
+    const unit = eye(size, { device: x.device, dtype: x.dtype });
     const columns = right.rank === 1 ? right.expandDims(1) : right;
-    const found = choSolve(cholesky(gram.add(unit.mul(alpha))), columns) as Tensor;
+    // A penalty below the rounding of the matrix would leave it singular where columns depend on one another.
+    const least = gram.diagonal().mul(4 * size * (x.dtype === "f64" ? 2 ** -52 : 2 ** -23));
+    const found = choSolve(cholesky(gram.add(unit.mul(least.maximum(alpha)))), columns) as Tensor;
     return (right.rank === 1 ? found.squeeze(1) : found) as Tensor;
   };
   return features <= samples ? solved(x.T.matmul(x), x.T.matmul(y)) : (x.T.matmul(solved(x.matmul(x.T), y)) as Tensor);

@@ -3,7 +3,7 @@
  * problem: it is neither penalised nor part of the matrix that is solved.
  */
 import type { Tensor } from "../../tensor/index.js";
-import { zeros } from "../../tensor/index.js";
+import { where, zeros } from "../../tensor/index.js";
 
 /** Coefficients [features] or [features, outputs], and the intercept, which is added to every prediction. */
 export interface LinearLearned {
@@ -30,8 +30,17 @@ export function centred(x: Tensor, y: Tensor, weights: Tensor | null, fitInterce
     const none = zeros(y.shape.slice(1), { device: x.device, dtype: x.dtype }) as Tensor;
     return { x: scaled(x), y: scaled(y), learned: (coefficients) => ({ coefficients, intercept: none }) };
   }
-  const mean = (of: Tensor): Tensor =>
-    (weights ? rows(of, weights.div(weights.sum()) as Tensor).sum({ axis: 0 }) : of.mean({ axis: 0 })) as Tensor;
+  const mean = (of: Tensor): Tensor => {
+    const found = weights ? rows(of, weights.div(weights.sum()) as Tensor).sum({ axis: 0 }) : of.mean({ axis: 0 });
+    // Constant columns become exact zeros. What rounding leaves of them would else be a column of its own, with any coefficient.
+    const counted = weights?.greater(0);
+    const isCounted = counted && of.rank > 1 ? counted.expandDims(1) : counted;
+    const [least, largest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map((none) =>
+      isCounted ? where(isCounted, of, none) : of,
+    ) as [Tensor, Tensor];
+    const first = least.min({ axis: 0 });
+    return where(first.equal(largest.max({ axis: 0 })), first, found) as Tensor;
+  };
   const [xMean, yMean] = [mean(x), mean(y)];
   return {
     x: scaled(x.sub(xMean) as Tensor),

@@ -7,7 +7,7 @@
  * times, for the predictors of the step, the gradient and the matrix of second derivatives.
  */
 import { cholesky, choSolve } from "../../linalg/triangular.js";
-import { eye, full, type Tensor, where } from "../../tensor/index.js";
+import { concat, eye, full, type Tensor, where } from "../../tensor/index.js";
 import { whileLoop } from "../../transforms/control.js";
 import { sweep } from "./coordinate-descent.js";
 
@@ -18,6 +18,8 @@ export interface SmoothProblem {
   gradient(parameters: Tensor, predictors: Tensor): Tensor;
   /** Second derivatives, [parameters, parameters]. */
   curvature(parameters: Tensor, predictors: Tensor): Tensor;
+  /** How far the last parameter may go in one step, a number below zero; any way unless told. For one that must stay positive. */
+  lowest?(parameters: Tensor): Tensor;
 }
 
 export interface NewtonOptions {
@@ -39,6 +41,9 @@ export interface Minimum {
 const DECREASE = 1e-4;
 const HALVINGS = 40;
 const SWEEPS = 1000;
+/** A step that fails is tried again with a matrix that is damped so much more, until the damping is as large as the matrix. */
+const MORE_DAMPING = 100;
+const MOST_DAMPING = 1;
 
 const roundingOf = ({ dtype }: Tensor): number => (dtype === "f64" ? 2 ** -52 : 2 ** -23);
 
@@ -58,6 +63,7 @@ export function newtonMinimum(problem: SmoothProblem, start: Tensor, { tol, maxI
     predictors,
     value: total(start, predictors),
     gradient,
+    damping: full([], leastDamping(start), { device, dtype: start.dtype }) as Tensor,
     goesOn: excess(start, gradient).greater(tol) as Tensor,
     count: full([], 0, { device, dtype: "i32" }) as Tensor,
   };
@@ -67,7 +73,7 @@ export function newtonMinimum(problem: SmoothProblem, start: Tensor, { tol, maxI
       const curvature = problem.curvature(at.v, at.predictors);
       const step = l1
         ? sparseStep(at.v, at.gradient, curvature, l1, excess(at.v, at.gradient))
-        : newtonStep(at.gradient, curvature);
+        : newtonStep(at.gradient, curvature, at.damping, problem.lowest?.(at.v));
       const ahead = problem.predictors(step);
       const smoothSlope = at.gradient.mul(step).sum();
       const slope = (l1 ? smoothSlope.add(l1.mul(at.v.add(step).abs().sub(at.v.abs())).sum()) : smoothSlope) as Tensor;
@@ -81,13 +87,21 @@ export function newtonMinimum(problem: SmoothProblem, start: Tensor, { tol, maxI
       const predictors = where(isLower, at.predictors.add(ahead.mul(length)), at.predictors) as Tensor;
       const gradient = problem.gradient(v, predictors);
       // A promised decrease below the rounding of the value: the step just taken was the last that the numbers can tell.
-      const matters = slope.abs().greater(at.value.abs().add(1e-30).mul(roundingOf(start)));
+      const isRounding = slope.abs().lessEqual(at.value.abs().add(1e-30).mul(roundingOf(start)));
+      // A step that leads nowhere may be one of a matrix that is singular to rounding.
+      const damping = where(
+        isLower,
+        at.damping.div(MORE_DAMPING).maximum(leastDamping(start)),
+        at.damping.mul(MORE_DAMPING),
+      );
+      const canGoOn = l1 ? isLower : isLower.logicalOr(damping.lessEqual(MOST_DAMPING));
       return {
         v,
         predictors,
         value: where(isLower, value, at.value) as Tensor,
         gradient,
-        goesOn: isLower.logicalAnd(matters).logicalAnd(excess(v, gradient).greater(tol)) as Tensor,
+        damping: damping as Tensor,
+        goesOn: canGoOn.logicalAnd(isRounding.logicalNot()).logicalAnd(excess(v, gradient).greater(tol)) as Tensor,
         count: at.count.add(1) as Tensor,
       };
     },
@@ -100,19 +114,31 @@ export function newtonMinimum(problem: SmoothProblem, start: Tensor, { tol, maxI
 const smallestSubgradient = (v: Tensor, gradient: Tensor, l1: Tensor): Tensor =>
   where(v.equal(0), gradient.sign().mul(gradient.abs().sub(l1).relu()), gradient.add(v.sign().mul(l1))) as Tensor;
 
+const leastDamping = ({ dtype }: Tensor): number => (dtype === "f64" ? 1e-12 : 4e-6);
+
 /**
- * −H⁻¹g. Rows and columns are scaled to a unit diagonal, and a small multiple of the unit matrix is added: columns of samples may
- * depend on one another, and labels may be told apart without error, and H is singular then.
+ * −H⁻¹g. Rows and columns are scaled to a unit diagonal, and a small multiple of the unit matrix, the damping, is added: columns of
+ * samples may depend on one another, and labels may be told apart without error, and H is singular then.
+ *
+ * With `lowest` the step minimises the same model among those whose last element is not below it. Where it counts, the gradient of the
+ * model is a multiple of the last unit vector: H step = −g + λe.
  */
-function newtonStep(gradient: Tensor, curvature: Tensor): Tensor {
+function newtonStep(gradient: Tensor, curvature: Tensor, damping: Tensor, lowest?: Tensor): Tensor {
   const { dtype, device } = gradient;
   const [size] = gradient.shape as [number];
   const diagonal = curvature.diagonal();
   const root = where(diagonal.greater(0), diagonal, 1).rsqrt() as Tensor;
-  const unit = eye(size, { dtype, device }).mul(dtype === "f64" ? 1e-12 : 4e-6);
+  const unit = eye(size, { dtype, device }).mul(damping);
   const scaled = curvature.mul(root.expandDims(0)).mul(root.expandDims(1)).add(unit);
-  const solved = choSolve(cholesky(scaled), gradient.mul(root).expandDims(1)) as Tensor;
-  return solved.squeeze(1).mul(root).neg() as Tensor;
+  const solved = (right: Tensor): Tensor =>
+    choSolve(cholesky(scaled), right.mul(root.expandDims(1))).mul(root.expandDims(1)) as Tensor;
+  if (!lowest) return solved(gradient.expandDims(1)).squeeze(1).neg() as Tensor;
+  const last = eye(size, { dtype, device }).at(":", `${size - 1}:`) as Tensor;
+  const [step, aside] = solved(concat([gradient.neg().expandDims(1), last], { axis: 1 }) as Tensor).unstack({
+    axis: 1,
+  });
+  const lacking = lowest.sub((step as Tensor).at(-1)).relu();
+  return (step as Tensor).add((aside as Tensor).mul(lacking.div((aside as Tensor).at(-1)))) as Tensor;
 }
 
 /** The step to the minimum of the quadratic model with its absolute values, found to a small share of what is left to gain. */

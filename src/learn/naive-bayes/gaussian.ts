@@ -26,10 +26,12 @@ export interface GaussianLearned {
   readonly [name: string]: Tensor;
 }
 
-/** log p(class) + log p(x | class), [samples, classes]. */
+/** log p(class) + log p(x | class), [samples, classes], up to a number for each sample. */
 function jointLogs({ means, variances, logPriors }: GaussianLearned, x: Tensor): Tensor {
   // (x − mean)² / variance by differences, not by expanding the square: that would lose the digits of means far from zero.
-  const distance = x.expandDims(1).sub(means).square().div(variances).sum({ axis: 2 });
+  const distances = x.expandDims(1).sub(means).square().div(variances);
+  // What all classes share says nothing of them, and could be so large that the rest is lost beside it: a feature without variance.
+  const distance = distances.sub(distances.min({ axis: 1, keepDims: true })).sum({ axis: 2 });
   const spread = variances
     .mul(2 * Math.PI)
     .log()
@@ -48,7 +50,10 @@ function spreadOf({ x, y, classes, weights }: Classified): Spread {
   const members = membersOf(x, y, classes, weights);
   const counts = members.sum({ axis: 1 }) as Tensor;
   const share = members.div(where(counts.equal(0), 1, counts).expandDims(1));
-  const means = share.matmul(x) as Tensor;
+  const rough = share.matmul(x);
+  // The mean of what is left of the mean mends its rounding: classes in which a feature is the same have the same mean, to the bit.
+  const left = share.matmul(x.sub(rough.take(y.maximum(0), { axis: 0 })));
+  const means = rough.add(left) as Tensor;
   const deviations = x.sub(means.take(y.maximum(0), { axis: 0 })).square();
   return { counts, means, variances: share.matmul(deviations) as Tensor };
 }
@@ -61,7 +66,7 @@ function together(a: Spread, b: Spread): Spread {
   const between = a.means.sub(b.means).square().mul(own).mul(other);
   return {
     counts,
-    means: a.means.mul(own).add(b.means.mul(other)) as Tensor,
+    means: a.means.add(b.means.sub(a.means).mul(other)) as Tensor,
     variances: a.variances.mul(own).add(b.variances.mul(other)).add(between) as Tensor,
   };
 }

@@ -32,7 +32,7 @@ export interface KBinsDiscretizerLearned {
   readonly [name: string]: Tensor | CodeColumns;
 }
 
-/** Bins of less width are joined with their neighbours. */
+/** Bins of less width are joined with their neighbours: this, and of columns that span less than 1 this share of what they span. */
 const LEAST_WIDTH = 1e-8;
 
 const evenly = (low: number, high: number, count: number): Float64Array =>
@@ -58,7 +58,8 @@ function edgesOf(sorted: Float64Array, count: number, strategy: "uniform" | "kme
 /** Edges of a column, each more than the least width above the one before. */
 function withoutNarrow(edges: Float64Array): Float64Array {
   if (edges[0] === edges.at(-1)) return Float64Array.of(edges[0] as number, edges[0] as number);
-  return edges.filter((edge, i) => i === 0 || edge - (edges[i - 1] as number) > LEAST_WIDTH);
+  const least = LEAST_WIDTH * Math.min(1, (edges.at(-1) as number) - (edges[0] as number));
+  return edges.filter((edge, i) => i === 0 || edge - (edges[i - 1] as number) > least);
 }
 
 function countsOf(operation: string, features: number, { nBins = 5 }: KBinsDiscretizerOptions): readonly number[] {

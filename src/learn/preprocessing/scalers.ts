@@ -1,4 +1,7 @@
-/** Scalers: columns shifted and divided, each by its own numbers, which are learned from samples. */
+/**
+ * Scalers: columns shifted and divided, each by its own numbers, which are learned from samples. Missing values do not count, and stay
+ * missing, so that an imputer may come after.
+ */
 import { ArgumentError } from "../../core/errors.js";
 import { normalQuantile } from "../../core/normal-quantile.js";
 import { shown } from "../../core/shown.js";
@@ -44,16 +47,20 @@ export const standardScaler = transformer<ScalerLearned, StandardScalerOptions, 
   kind: "standardScaler",
   options: { withMean: "flag", withStd: "flag" },
   learn({ x, weights }, { withMean = true, withStd = true }) {
-    const share = weights ? weights.div(weights.sum()).expandDims(1) : null;
-    const average = (of: Tensor): Tensor => (share ? of.mul(share).sum({ axis: 0 }) : of.mean({ axis: 0 })) as Tensor;
+    const average = (of: Tensor): Tensor => {
+      if (!weights) return of.nanMean({ axis: 0 }) as Tensor;
+      const counted = where(of.isNaN(), 0, weights.expandDims(1));
+      return of.mul(counted.div(counted.sum({ axis: 0 }))).nanSum({ axis: 0 }) as Tensor;
+    };
     const mean = average(x);
     const variance = average(x.sub(mean).square() as Tensor);
     // Rounding leaves a little variance in a column of equal values.
-    const isConstant = x.max({ axis: 0 }).equal(x.min({ axis: 0 }));
+    const isConstant = x.nanMax({ axis: 0 }).equal(x.nanMin({ axis: 0 }));
     const spread = where(isConstant, 0, variance.sqrt()) as Tensor;
     return { shift: withMean ? mean : none(x), scale: withStd ? divisor(spread) : unit(x) };
   },
   transform: scaled,
+  allowsMissing: true,
   featureNames: (_, features) => inputNames(features),
   methods,
 });
@@ -75,7 +82,7 @@ export const minMaxScaler = transformer<ScalerLearned, MinMaxScalerOptions, type
     throw new ArgumentError(`minMaxScaler: range is ${shown(range)}; it is two numbers, the smaller first.`);
   },
   learn({ x }, { range: [low, high] = [0, 1] }) {
-    const [least, most] = [x.min({ axis: 0 }), x.max({ axis: 0 })];
+    const [least, most] = [x.nanMin({ axis: 0 }), x.nanMax({ axis: 0 })];
     const scale = divisor(most.sub(least) as Tensor).div(high - low) as Tensor;
     return { shift: least.sub(scale.mul(low)) as Tensor, scale };
   },
@@ -83,6 +90,7 @@ export const minMaxScaler = transformer<ScalerLearned, MinMaxScalerOptions, type
     const found = scaled(learned, x);
     return clip ? (found.clip(low, high) as Tensor) : found;
   },
+  allowsMissing: true,
   featureNames: (_, features) => inputNames(features),
   methods,
 });
@@ -91,8 +99,9 @@ export const minMaxScaler = transformer<ScalerLearned, MinMaxScalerOptions, type
 export const maxAbsScaler = transformer<ScalerLearned, object, typeof methods>({
   kind: "maxAbsScaler",
   options: {},
-  learn: ({ x }) => ({ shift: none(x), scale: divisor(x.abs().max({ axis: 0 }) as Tensor) }),
+  learn: ({ x }) => ({ shift: none(x), scale: divisor(x.abs().nanMax({ axis: 0 }) as Tensor) }),
   transform: scaled,
+  allowsMissing: true,
   featureNames: (_, features) => inputNames(features),
   methods,
 });
@@ -123,7 +132,7 @@ export const robustScaler = transformer<ScalerLearned, RobustScalerOptions, type
     );
   },
   learn({ x }, { withCentering = true, withScaling = true, quantileRange: [low, high] = [25, 75], unitVariance }) {
-    const at = (share: number): Tensor => x.quantile(share, { axis: 0 }) as Tensor;
+    const at = (share: number): Tensor => x.nanQuantile(share, { axis: 0 }) as Tensor;
     const ofNormal = unitVariance ? normalQuantile(high / 100) - normalQuantile(low / 100) : 1;
     return {
       shift: withCentering ? at(0.5) : none(x),
@@ -131,6 +140,7 @@ export const robustScaler = transformer<ScalerLearned, RobustScalerOptions, type
     };
   },
   transform: scaled,
+  allowsMissing: true,
   featureNames: (_, features) => inputNames(features),
   methods,
 });

@@ -1,5 +1,6 @@
 /** Splits, cross-validation, curves of its scores, and searches. */
 export type { CandidateOptions, Draws, Grid, NumberRange } from "./candidates.js";
+export { type CrossPredictOptions, crossValPredict } from "./cross-predict.js";
 export {
   type CrossValidated,
   type CrossValidateOptions,
@@ -8,7 +9,15 @@ export {
   type Scoring,
 } from "./cross-validate.js";
 export type { CandidateScore, SearchProgress, SearchRow } from "./evaluation.js";
+export { groupShuffleSplit, leaveOneGroupOut, stratifiedGroupKFold } from "./group-splits.js";
 export { type HalvingSearchOptions, halvingSearch } from "./halving-search.js";
+export {
+  predefinedSplit,
+  type RepeatedOptions,
+  repeatedKFold,
+  repeatedStratifiedKFold,
+  stratifiedShuffleSplit,
+} from "./repeated-splits.js";
 export {
   type CurveScores,
   type LearningCurve,

@@ -36,14 +36,14 @@ export interface FoldOptions {
 }
 
 /** The samples in a mixed order. */
-const mixedOrder = (samples: number, seed: number, stream = 0): Int32Array =>
+export const mixedOrder = (samples: number, seed: number, stream = 0): Int32Array =>
   Int32Array.from(permutation(samples, [0, seed >>> 0], stream));
 
 const orderOf = (samples: number, { seed }: FoldOptions): Int32Array =>
   seed === undefined ? counted(0, samples) : mixedOrder(samples, seed);
 
 /** The split in which one fold is tested: `fold[i]` is the fold of sample i. Positions are in order. */
-function splitsOfFolds(fold: Int32Array, folds: number): Split[] {
+export function splitsOfFolds(fold: Int32Array, folds: number): Split[] {
   return Array.from({ length: folds }, (_, k) => {
     const test: number[] = [];
     const train: number[] = [];
@@ -54,7 +54,7 @@ function splitsOfFolds(fold: Int32Array, folds: number): Split[] {
   });
 }
 
-function checkFolds(kind: string, folds: number, samples: number, what = "samples"): void {
+export function checkFolds(kind: string, folds: number, samples: number, what = "samples"): void {
   if (!Number.isSafeInteger(folds) || folds < 2) {
     throw new ArgumentError(`${kind}: there are ${shown(folds)} folds; it is a whole number, 2 or more.`);
   }
@@ -150,10 +150,10 @@ export function groupKFold(folds = 5): Splitter {
 /** Splits in time: each tests on what follows the samples it is fitted to. */
 export function timeSeriesSplit(
   folds = 5,
-  options: { readonly gap?: number; readonly testSize?: number } = {},
+  options: { readonly gap?: number; readonly testSize?: number; readonly maxTrainSize?: number } = {},
 ): Splitter {
-  checkOptions("timeSeriesSplit", options, { gap: "number", testSize: "number" });
-  const { gap = 0 } = options;
+  checkOptions("timeSeriesSplit", options, { gap: "number", testSize: "number", maxTrainSize: "number" });
+  const { gap = 0, maxTrainSize = Number.POSITIVE_INFINITY } = options;
   return {
     kind: "timeSeriesSplit",
     split({ samples }) {
@@ -167,7 +167,10 @@ export function timeSeriesSplit(
       }
       return Array.from({ length: folds }, (_, k) => {
         const start = first + k * size;
-        return { train: counted(0, start - gap), test: counted(start, start + size) };
+        return {
+          train: counted(Math.max(0, start - gap - maxTrainSize), start - gap),
+          test: counted(start, start + size),
+        };
       });
     },
   };

@@ -115,7 +115,9 @@ export function kendall(x: Sample, y: Sample, options: RankTestOptions = {}): Te
     const discordant = (all - read(excess)) / 2;
     return { statistic, pValue: scalarLike(kendallValue(n, discordant, alternative), statistic) };
   }
-  return { statistic, pValue: normalValue(excess.div(kendallSpread(a.ranks, b.ranks, n)), alternative) };
+  const pValue = normalValue(excess.div(kendallSpread(a.ranks, b.ranks, n)) as Tensor, alternative);
+  // A sample that does not vary has no order, and a spread of rounding alone.
+  return { statistic, pValue: where(statistic.isNaN(), Number.NaN, pValue) as Tensor };
 }
 
 /** How many others an observation is equal to. */

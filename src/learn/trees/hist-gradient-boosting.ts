@@ -1,6 +1,7 @@
 /** Gradient boosting on histograms, as estimators: for numbers and for classes. */
 import { ArgumentError } from "../../core/errors.js";
 import { concat, type Tensor } from "../../tensor/index.js";
+import { type ClassWeight, checkClassWeight } from "../core/class-weights.js";
 import { categorySamples } from "../core/samples.js";
 import { classifier, probabilityMethods, regressor } from "../core/sorts.js";
 import { type BoostingLearned, boost } from "./boosting.js";
@@ -8,6 +9,7 @@ import { rawPrediction } from "./boosting-model.js";
 import { BOOSTING, type BoostingOptions, checkBoosting } from "./boosting-options.js";
 import { absoluteError, binomial, type Loss, multinomial, poisson, quantileError, squaredError } from "./losses.js";
 import { type TreeMethods, treeMethods } from "./tree-methods.js";
+import { classWeights } from "./tree-options.js";
 
 /** Options of `histGradientBoostingRegressor`. */
 export interface HistGradientBoostingRegressorOptions extends BoostingOptions {
@@ -78,7 +80,10 @@ function oneColumn(kind: string, y: Tensor): Tensor {
 }
 
 /** Options of `histGradientBoostingClassifier`. */
-export interface HistGradientBoostingClassifierOptions extends BoostingOptions {}
+export interface HistGradientBoostingClassifierOptions extends BoostingOptions {
+  /** "balanced", or a weight for each class, on top of the weights of samples. All count the same unless told. */
+  readonly classWeight?: ClassWeight;
+}
 
 const logProbability = (learned: BoostingLearned, x: Tensor): Tensor => {
   const raw = rawPrediction(learned, x);
@@ -102,15 +107,20 @@ export const histGradientBoostingClassifier = classifier<
   typeof classifierMethods
 >({
   kind: "histGradientBoostingClassifier",
-  options: BOOSTING,
+  options: { ...BOOSTING, classWeight: "any" },
   allowsMissing: true,
   samples: categorySamples,
-  check: (options) => checkBoosting("histGradientBoostingClassifier", options),
-  learn({ x, y, weights, classes, signal, facts: { features } }, options) {
+  check(options) {
+    checkBoosting("histGradientBoostingClassifier", options);
+    checkClassWeight("histGradientBoostingClassifier", options.classWeight);
+  },
+  learn({ x, y, weights: given, classes, signal, facts }, options) {
     if (classes < 2) {
       throw new ArgumentError("histGradientBoostingClassifier.fit: there is one class; a classification needs two.");
     }
     const kind = "histGradientBoostingClassifier";
+    const { features } = facts;
+    const weights = classWeights(`${kind}.fit`, options, x, y, facts.classes ?? [], given);
     const data = { kind, x, y: y.cast(x.dtype) as Tensor, weights, signal, features, labels: y };
     return boost(data, () => (classes === 2 ? binomial : multinomial(classes)), options);
   },

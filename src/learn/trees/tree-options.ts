@@ -125,7 +125,7 @@ export function exactLimits(
 /** The weights of samples with those of their classes. */
 export function classWeights(
   operation: string,
-  { classWeight }: ClassTreeOptions,
+  { classWeight }: Pick<ClassTreeOptions, "classWeight">,
   x: Tensor,
   y: Tensor,
   classes: readonly Label[],

@@ -49,14 +49,17 @@ export const learnCalls: Calls = {
   ...preprocessingCalls,
   Table: () => new learn.Table(new Map(), 0).names,
   crossValidate: () => learn.crossValidate(learn.ridge(), samples, numbers, { splits: 2 }),
+  crossValPredict: () => learn.crossValPredict(learn.ridge(), samples, numbers, { splits: 2 }),
   gridSearch: async () =>
     (await learn.gridSearch(learn.ridge(), { alpha: [0.1, 1] }, { splits: 2 }).fit(samples, numbers)).predict(samples),
   groupKFold: () => learn.groupKFold(2).split({ samples: 4, groups: [1, 1, 2, 2] }),
+  groupShuffleSplit: () => learn.groupShuffleSplit(2).split({ samples: 4, groups: [1, 1, 2, 2] }),
   halvingSearch: async () => {
     const search = learn.halvingSearch(learn.ridge(), { alpha: [0.1, 1] }, { splits: 2, factor: 2, minResources: 4 });
     return (await search.fit(samples, numbers)).best.scores.score?.mean ?? 0;
   },
   kFold: () => learn.kFold(2, { seed: 1 }).split({ samples: 4 }),
+  leaveOneGroupOut: () => learn.leaveOneGroupOut().split({ samples: 4, groups: [1, 1, 2, 2] }),
   leaveOneOut: () => learn.leaveOneOut().split({ samples: 4 }),
   linearRegression: async () => (await learn.linearRegression().fit(samples, numbers, { device })).predict(samples),
   maxAbsScaler: async () => (await learn.maxAbsScaler().fit(samples)).transform(samples),
@@ -69,17 +72,22 @@ export const learnCalls: Calls = {
     }),
   pipeline: async () =>
     (await learn.pipeline(learn.standardScaler(), learn.ridge({ alpha: 2 })).fit(samples, numbers)).predict(samples),
+  predefinedSplit: () => learn.predefinedSplit([0, 1, 0, -1]).split({ samples: 4 }),
   randomSearch: async () =>
     (
       await learn
         .randomSearch(learn.ridge(), { alpha: { low: 1, high: 2 } }, { splits: 2, nIter: 2 })
         .fit(samples, numbers)
     ).results.length,
+  repeatedKFold: () => learn.repeatedKFold(2, { repeats: 2 }).split({ samples: 4 }),
+  repeatedStratifiedKFold: () => learn.repeatedStratifiedKFold(2, { repeats: 2 }).split({ samples: 4, labels }),
   ridge: async () => (await learn.ridge({ alpha: 2 }).fit(samples, numbers, { device })).score(samples, numbers),
   robustScaler: async () => (await learn.robustScaler().fit(samples)).inverseTransform(samples),
   shuffleSplit: () => learn.shuffleSplit(2, { testSize: 0.5 }).split({ samples: 4 }),
   standardScaler: async () => (await learn.standardScaler().fit(samples)).transform(samples),
+  stratifiedGroupKFold: () => learn.stratifiedGroupKFold(2).split({ samples: 4, labels, groups: [1, 1, 2, 2] }),
   stratifiedKFold: () => learn.stratifiedKFold(2).split({ samples: 4, labels }),
+  stratifiedShuffleSplit: () => learn.stratifiedShuffleSplit(2, { testSize: 0.5 }).split({ samples: 4, labels }),
   table: async () => (await learn.standardScaler().fit(learn.table({ age: [1, 2, 3] }))).learned.shift,
   trainTestSplit: async () => (await learn.trainTestSplit(samples, numbers, { testSize: 0.5 })).xTrain,
   timeSeriesSplit: () => learn.timeSeriesSplit(2).split({ samples: 6 }),

@@ -1,7 +1,7 @@
 /** Estimators: the checks that all must pass, on those that stand in no family of their own, and their runs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pipeline, ridge, standardScaler } from "../../../src/learn/index.js";
+import { baggingRegressor, type FitProgress, pipeline, ridge, standardScaler } from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 const device = "cpu";
@@ -13,4 +13,21 @@ test("a run of a pipeline tells its steps to those who watch", async () => {
   for await (const { step } of pipeline(standardScaler(), ridge()).fit([[1], [2], [4]], [1, 2, 3], { device }))
     seen.push(step);
   assert.deepEqual(seen, [1, 2]);
+});
+
+test("progress tells how long is left: nothing at the end, the share of what went before until then", async () => {
+  const x = Array.from({ length: 30 }, (_, i) => [Math.sin(i), Math.cos(i)]);
+  const members = baggingRegressor({ estimator: ridge(), nEstimators: 4 });
+  const seen: FitProgress[] = [];
+  const began = performance.now();
+  for await (const progress of members.fit(
+    x,
+    x.map(([a]) => a!),
+    { device },
+  ))
+    seen.push(progress);
+  const seconds = (performance.now() - began) / 1000;
+  assert.deepEqual(seen.map(({ step, steps }) => [step, steps]), [1, 2, 3, 4].map((step) => [step, 4])); // biome-ignore format: short
+  assert.ok(seen.slice(0, -1).every(({ secondsLeft }) => secondsLeft! > 0 && secondsLeft! < 4 * seconds));
+  assert.equal(seen.at(-1)!.secondsLeft, 0);
 });

@@ -72,3 +72,11 @@ test("one class, too few samples and wrong settings are refused by name", async 
   assert.throws(() => linearDiscriminantAnalysis({ shrinkage: 2 }), /shrinkage is 2; it is a number from 0 to 1/);
   assert.throws(() => quadraticDiscriminantAnalysis({ regParam: -1 }), /regParam is -1/);
 });
+
+test("a shrunk covariance that is singular is refused with the remedy", async () => {
+  // Two samples of each class get no shrinkage by Ledoit and Wolf, and two directions do not span five features.
+  const x = Array.from({ length: 4 }, (_, i) => Array.from({ length: 5 }, (__, j) => Math.sin(5 * i + j * j)));
+  const fit = (shrinkage: "auto" | number) => linearDiscriminantAnalysis({ shrinkage }).fit(of(x, "f64"), [0, 0, 1, 1]);
+  await assert.rejects(fit("auto"), /the shrunk covariance of the classes is singular.* give it as a number/);
+  await fit(0.1);
+});

@@ -11,7 +11,7 @@ import {
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
-  { make: () => varianceThreshold(), targets: "none", method: "transform" },
+  { make: () => varianceThreshold(), targets: "none", method: "transform", allowsMissing: true },
   { make: () => selectKBest({ k: 1 }), targets: "labels", method: "transform" },
   { make: () => selectPercentile({ percentile: 100 }), targets: "labels", method: "transform" },
   { make: () => selectFromModel({ estimator: ridge() }), targets: "numbers", method: "transform" },

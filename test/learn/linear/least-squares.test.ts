@@ -66,3 +66,35 @@ test("wrong penalties are refused by name", () => {
   }
   assert.throws(() => ridge({ beta: 1 } as object), /ridge: there is no option "beta"/);
 });
+
+test("ridge with a penalty below the rounding of f32: columns that depend on one another share their coefficient", async () => {
+  const x = Array.from({ length: 40 }, (_, i) => [Math.sin(3 * i), Math.cos(5 * i), Math.sin(3 * i) + Math.cos(5 * i)]);
+  const y = x.map(([a, b]) => 2 * a! - b!);
+  const model = await ridge({ alpha: 1e-9 }).fit(of(x, "f32"), of(y, "f32"));
+  await closeTo(model.predict(of(x, "f32")), y, 1e-3, "predictions");
+  await closeTo(model.learned.coefficients, [5 / 3, -4 / 3, 1 / 3], 0.1, "the smallest coefficients");
+  const wide = await ridge({ alpha: 1e-12, fitIntercept: false }).fit(
+    of(
+      [...x, ...x].map((row) => [...row, ...row]),
+      "f32",
+    ),
+    of([...y, ...y], "f32"),
+  );
+  await closeTo(
+    wide.predict(
+      of(
+        x.map((row) => [...row, ...row]),
+        "f32",
+      ),
+    ),
+    y,
+    1e-3,
+    "predictions",
+  );
+});
+
+test("R² of one sample alone is NaN, as that of metrics", async () => {
+  const model = await ridge().fit([[1], [2], [4]], [1, 2, 3]);
+  assert.ok(Number.isNaN(await model.score([[1]], [1]).item()));
+  assert.ok((await model.score([[1], [4]], [1, 3]).item()) > 0.5);
+});

@@ -30,3 +30,16 @@ test("the intercept makes the prediction at the means the mean of the targets", 
   assert.deepEqual(numbersOf(linearPrediction(model, f64([[4, 2]]))), [3]);
   assert.deepEqual(numbersOf(centred(x, y, null, false).learned(f64([2, -1])).intercept), [0]);
 });
+
+test("a column that does not vary among samples that count is exactly zero, whatever the weights round to", () => {
+  const steady = f64([
+    [0.1, 1],
+    [0.1, 2],
+    [7, 3],
+    [0.1, 5],
+  ]);
+  const weights = f64([1.1, 2.3, 0, 0.7]);
+  const found = centred(steady, f64([2.3, 2.3, 9, 2.3]), weights, true);
+  for (const row of [0, 2, 6]) assert.equal(numbersOf(found.x)[row], 0);
+  for (const row of [0, 1, 3]) assert.equal(numbersOf(found.y)[row], 0);
+});

@@ -44,6 +44,29 @@ describeOnTensorDevices("gaussian naive Bayes", (device) => {
     assert.deepEqual(Array.from((await numbers.predict([[4], [0]]).data()) as Int32Array), [3, 7]);
   });
 
+  test("a feature that is the same in all samples changes nothing, whatever it is in others", async () => {
+    const spread = (row: number, column: number) => Math.sin(7 * row + 3 * column * column) + (row % 3) * column;
+    const x = Array.from({ length: 90 }, (_, row) => [spread(row, 1), spread(row, 2), spread(row, 3)]);
+    const y = x.map((_, row) => row % 3);
+    const plain = await gaussianNaiveBayes().fit(x, y);
+    const wide = await gaussianNaiveBayes().fit(
+      x.map((row) => [...row, 0.1]),
+      y,
+    );
+    const batches = await gaussianNaiveBayes().fit(
+      x.slice(0, 31).map((row) => [...row, 0.1]),
+      y.slice(0, 31),
+    );
+    const grown = batches.partialFit(
+      x.slice(31).map((row) => [...row, 0.1]),
+      y.slice(31),
+    );
+    const want = await plain.predictProbability(x).array();
+    const others = x.map((row, i) => [...row, 5 + i]);
+    await closeTo(wide.predictProbability(others), want, 2e-4, "probabilities");
+    await closeTo(grown.predictProbability(others), want, 2e-4, "probabilities of a model that went on");
+  });
+
   test("a jitted fit is told its classes, and gives the same model", async () => {
     const { x, y } = learnCases().bayeses[0]!;
     const [samples, labels] = [of(x, "f32"), tensor([...y], { dtype: "i32" }) as Tensor];

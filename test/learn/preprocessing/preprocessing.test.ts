@@ -11,7 +11,7 @@ import {
   quantileTransformer,
 } from "../../../src/learn/index.js";
 import { dtypesOf, of } from "../../support/learn-cases.js";
-import { describeOnTensorDevices } from "../../support/tensors.js";
+import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 import { filled, near, preprocessingCases } from "./cases.js";
 
 const MAKERS = {
@@ -68,4 +68,17 @@ test("settings that make no sense are refused by name", async () => {
     async () => powerTransformer({ method: "boxCox" }).fit([[1], [0]]),
     /in row 1, column 0 is 0; the method "boxCox" takes numbers above zero/,
   );
+});
+
+test("bins of a column of tiny numbers are those of the same column in other units", async () => {
+  const x = Array.from({ length: 40 }, (_, i) => [Math.sin(i * i)]);
+  for (const strategy of ["kmeans", "quantile"] as const) {
+    const bins = async (unit: number) => {
+      const scaled = f64(x.map(([v]) => [v! * unit]));
+      return numbersOf(
+        (await kBinsDiscretizer({ nBins: 4, strategy, encode: "ordinal" }).fit(scaled)).transform(scaled),
+      );
+    };
+    assert.deepEqual(await bins(2 ** -27), await bins(1));
+  }
 });

@@ -20,10 +20,10 @@ import {
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
-  { make: () => standardScaler(), targets: "none", method: "transform" },
-  { make: () => minMaxScaler(), targets: "none", method: "transform" },
-  { make: () => maxAbsScaler(), targets: "none", method: "transform" },
-  { make: () => robustScaler(), targets: "none", method: "transform" },
+  { make: () => standardScaler(), targets: "none", method: "transform", allowsMissing: true },
+  { make: () => minMaxScaler(), targets: "none", method: "transform", allowsMissing: true },
+  { make: () => maxAbsScaler(), targets: "none", method: "transform", allowsMissing: true },
+  { make: () => robustScaler(), targets: "none", method: "transform", allowsMissing: true },
   { make: () => normalizer(), targets: "none", method: "transform" },
   { make: () => binarizer(), targets: "none", method: "transform" },
   { make: () => polynomialFeatures(), targets: "none", method: "transform" },

@@ -98,3 +98,13 @@ test("misuse is refused by name", () => {
   assert.throws(() => stats.trimmedMean([1, 2], { share: 0.5 }), /share is 0.5/);
   assert.throws(() => stats.anova([[1, 2]]), /two samples or more/);
 });
+
+test("a rank correlation with a sample that does not vary is NaN, and so is its p value", () => {
+  for (const n of [3, 8, 40]) {
+    const [steady, rising] = [Array(n).fill(3), Array.from({ length: n }, (_, i) => i)];
+    for (const other of [rising, steady]) {
+      const { statistic, pValue } = stats.kendall(steady, other, { dtype: "f64" });
+      assert.ok(Number.isNaN(statistic.itemSync()) && Number.isNaN(pValue.itemSync()), `${n} pairs`);
+    }
+  }
+});

@@ -160,3 +160,34 @@ test("a tensor of weights zero leaves samples out", async () => {
   const mean = y.slice(0, 200).reduce((a, b) => a + b) / 200;
   assert.ok(Math.abs(numbersOf(all.learned.baseline)[0]! - mean) < 1e-5);
 });
+
+test("weights of classes are weights of their samples, on top of those that are given", async () => {
+  const x = Array.from({ length: 60 }, (_, i) => [Math.sin(7 * i), Math.cos(3 * i)]);
+  const y = x.map(([a], i) => (a! > 0.5 ? "few" : i % 3 ? "many" : "some"));
+  const options = { maxIter: 5, minSamplesLeaf: 4 };
+  const probabilities = async (more: object, weights?: number[]) => {
+    const model = await histGradientBoostingClassifier({ ...options, ...more }).fit(x, y, weights ? { weights } : {});
+    return model.predictProbability(x);
+  };
+  const count = (label: string) => y.filter((each) => each === label).length;
+  const balanced = await probabilities({ classWeight: "balanced" });
+  const byHand = await probabilities(
+    {},
+    y.map((label) => 60 / 3 / count(label)),
+  );
+  await closeTo(balanced, await byHand.array(), 1e-6, "balanced");
+  const own = x.map((_, i) => 1 + (i % 2));
+  const doubled = await probabilities({ classWeight: { few: 3 } }, own);
+  await closeTo(
+    doubled,
+    await (
+      await probabilities(
+        {},
+        own.map((weight, i) => (y[i] === "few" ? 3 * weight : weight)),
+      )
+    ).array(),
+    1e-6,
+    "one class by name",
+  );
+  assert.throws(() => histGradientBoostingClassifier({ classWeight: "even" as "balanced" }), /classWeight is "even"/);
+});
