@@ -74,10 +74,17 @@ export function loadLanes(
     }
   }
   const indexIn = (lane: number) => laneOf(f, index, "i32", lane) as Value<"i32">;
-  if (!isWord(memory)) return gathered(f, type, (lane) => at(indexIn(lane)));
+  if (!isWord(memory) && memory.dtype !== "f64") return gathered(f, type, (lane) => at(indexIn(lane)));
   const start = areAhead(index) ? addressOf(f, memory, index.value) : null;
   const addressIn = (lane: number) => start ?? addressOf(f, memory, indexIn(lane));
   const offsetIn = (lane: number) => offsetOf(memory, by + (areAhead(index) ? index.steps[lane] : 0));
+  if (memory.dtype === "f64") {
+    const half = (first: number) => {
+      const low = f.v128.load64_zero(addressIn(first), offsetIn(first));
+      return f.v128.load64_lane(addressIn(first + 1), low, 1, offsetIn(first + 1));
+    };
+    return { kind: "pair", values: [half(0), half(2)] };
+  }
   let value = f.v128.load32_zero(addressIn(0), offsetIn(0));
   for (let lane = 1; lane < VECTOR_LANES; lane++)
     value = f.v128.load32_lane(addressIn(lane), value, lane, offsetIn(lane));
@@ -115,6 +122,11 @@ export function storeLanes(
     const start = addressOf(f, memory, index.value);
     for (const each of [0, 1, 2, 3]) {
       f.v128.store32_lane(start, value.value, each, offsetOf(memory, by + index.steps[each]));
+    }
+  } else if (lane === null && memory.dtype === "f64" && areAhead(index) && value.kind === "pair") {
+    const start = addressOf(f, memory, index.value);
+    for (const each of [0, 1, 2, 3]) {
+      f.v128.store64_lane(start, value.values[each >> 1], each % 2, offsetOf(memory, by + index.steps[each]));
     }
   } else {
     for (const each of writers(index, lane)) {

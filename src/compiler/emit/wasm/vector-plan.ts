@@ -72,6 +72,9 @@ export const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]
 const areVector = (dtype: DType): boolean =>
   DTYPES[dtype].bytes === 4 || dtype === "f64" || isNarrowFloat(dtype) || isNarrowInteger(dtype);
 
+/** Numbers that a lane of a vector is loaded from, or stored to, by one instruction. */
+const areWords = (dtype: DType): boolean => DTYPES[dtype].bytes === 4 || dtype === "f64";
+
 export function planVectors(kernel: Kernel): VectorPlan {
   const loops: Loop[] = [];
   const values: IRValue[] = [];
@@ -120,6 +123,12 @@ export function planVectors(kernel: Kernel): VectorPlan {
   const loopCount = chosen.reduce((sum, loop) => sum + sideBySide(loop.index, loads), 0);
   const isWorthRows = !isWide || isWorth(row, kernel.body, kernel);
   if (isStoredByRow && isWorthRows && rowCount >= loopCount) return { isRowVector: true, loops: new Set() };
+  // Loads and stores that are apart cost what they cost one row at a time: worth it beside enough arithmetic, as of small matrices.
+  const isStoredApart = stores.every(
+    ({ index, buffer }) => (byRow(index) ?? 0) > 0 && areWords(kernel.buffers[buffer].dtype),
+  );
+  const isStraight = loops.length === 0 && accesses.length === 0;
+  if (isStraight && isStoredApart && isWorth(row, kernel.body, kernel)) return { isRowVector: true, loops: new Set() };
   return { isRowVector: false, loops: new Set(chosen) };
 }
 
@@ -153,6 +162,8 @@ function isWorth(variable: IRValue, body: readonly Statement[], { buffers, array
     if (statement.kind === "read") {
       const { from, memory, index } = statement;
       if (step(index) !== 0) count(isNeighbour(index, from === "array" ? arrays[memory].type : buffers[memory].dtype));
+    } else if (statement.kind === "store") {
+      if (!isNeighbour(statement.index, buffers[statement.buffer].dtype)) count(false);
     } else if (statement.kind === "let") {
       const { value } = statement;
       const [first] = value.args;

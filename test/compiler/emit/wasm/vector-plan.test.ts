@@ -36,6 +36,19 @@ const summed =
     k.store(target, k.row, sum!);
   };
 
+/** Two neighbours of a row, exchanged, each to the power `times` + 1. */
+const powers =
+  (type: "f32" | "f64", times: number): Write =>
+  (k, source, target) => {
+    const place = (by: number) => k.binary("add", k.binary("mul", k.row, k.constant("i32", 2)), k.constant("i32", by));
+    for (const by of [0, 1]) {
+      const x = k.load(source, place(1 - by), type);
+      let product = x;
+      for (let i = 0; i < times; i++) product = k.binary("mul", product, x);
+      k.store(target, place(by), product);
+    }
+  };
+
 describe("four rows at once", () => {
   test("where they are neighbours in memory", () => assert.equal(plan(doubled("f32")), "rows"));
   test("also of half floats, which are computed as f32", () => assert.equal(plan(doubled("f32"), "f16"), "rows"));
@@ -60,11 +73,24 @@ describe("four rows at once", () => {
     };
     assert.equal(plan(gated), "none");
   });
-  test("nor where rows store a stride apart", () => {
-    const strided: Write = (k, source, target) => {
-      k.store(target, k.binary("mul", k.row, k.constant("i32", 2)), k.load(source, k.row, "f32"));
-    };
-    assert.equal(plan(strided), "none");
+  test("nor where rows store a stride apart, unless much is computed in between", () => {
+    for (const type of ["f32", "f64"] as const) {
+      assert.equal(plan(powers(type, 1), type), "none");
+      assert.equal(plan(powers(type, 8), type), "rows");
+    }
+  });
+  test("that are loaded and stored a stride apart are what they are one by one, also those left over", () => {
+    for (const [type, Numbers] of [
+      ["f32", Float32Array],
+      ["f64", Float64Array],
+    ] as const) {
+      const k = new KernelBuilder("powers", 7);
+      powers(type, 8)(k, k.buffer(type, false), k.buffer(type, true));
+      const numbers = Numbers.from(Array.from({ length: 14 }, (_, i) => (i % 4) - 1));
+      const [, found] = runKernel("cpu", k.finish(), [numbers, new Numbers(14)]);
+      const wanted = Array.from({ length: 7 }, (_, row) => [numbers[2 * row + 1]! ** 9, numbers[2 * row]! ** 9]);
+      assert.deepEqual([...found!], [...Numbers.from(wanted.flat())], type);
+    }
   });
 });
 

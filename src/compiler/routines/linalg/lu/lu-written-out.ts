@@ -1,6 +1,7 @@
 /**
  * LU factors of small matrices on the CPU: a thread has a matrix in registers, and all loops are written out. Rows are exchanged by
- * choosing, for each row below the diagonal, between itself and the row on the diagonal. lu.ts calls it.
+ * choosing, for each row below the diagonal, between itself and the row on the diagonal: without branches, so that four matrices
+ * are factored at once, a lane of a vector each. lu.ts calls it.
  */
 import type { Kernel, Value } from "../../../ir/ir.js";
 import type { Num } from "../field.js";
