@@ -19,7 +19,14 @@ test("after the second step, on and below the diagonal; the step is counted on",
     ] as const) {
       // biome-ignore format: a table
       const node = routineNode("cholesky", kind, [[1, n, n]]);
-      const kernel = choleskyRestKernel("rest", 1, { n, rest: n - done * block }, { side, block, staged }, node, settings);
+      const kernel = choleskyRestKernel(
+        "rest",
+        1,
+        { n, rest: n - done * block },
+        { side, block, staged },
+        node,
+        settings,
+      );
       const [a, l] = [randomMatrix(n, n, kind, 1), randomMatrix(n, n, kind, 2)];
       const [to, next] = [undefinedBytes(bytesFor(n * n, kind)), undefinedBytes(4)];
       const step = encodeValues([1], "i32", "step");
