@@ -88,6 +88,33 @@ def neighbors(library):
     return compute
 
 
+def torch_components(t):
+    def compute(x):
+        apart = x - x.mean(0)
+        values, vectors = t.torch.linalg.eigh(apart.T @ apart)
+        rows = vectors.T.flip(0)
+        largest = rows.gather(1, rows.abs().argmax(1, keepdim=True))
+        return values.flip(0).clamp(min=0) / (x.shape[0] - 1), t.torch.where(largest < 0, -rows, rows)
+
+    return compute
+
+
+def jax_components(j):
+    def compute(x):
+        apart = x - x.mean(0)
+        values, vectors = j.np.linalg.eigh(apart.T @ apart)
+        rows = vectors.T[::-1]
+        largest = j.np.take_along_axis(rows, j.np.abs(rows).argmax(1, keepdims=True), 1)
+        return j.np.maximum(values[::-1], 0) / (x.shape[0] - 1), j.np.where(largest < 0, -rows, rows)
+
+    return compute
+
+
+def variances(components):
+    """The first result alone is compared: directions of equal variances have no order."""
+    return lambda library: lambda x: components(library)(x)[0]
+
+
 def samples(count, features):
     return lambda library: [library.uniform((length(count), features), 0)]
 
@@ -97,8 +124,12 @@ SKLEARN = {
     "gaussian-mixture": (mixture, samples(100_000, 16)),
     "neighbors": (neighbors, points),
 }
-TORCH = {"k-means": (inertia_of(torch_k_means), clustered), "neighbors": (torch_neighbours, points)}
-JAX = {"k-means": (inertia_of(jax_k_means), clustered), "neighbors": (jax_neighbours, points)}
+def centred(count, features):
+    return lambda library: [library.centred((length(count), features), 0)]
+
+
+TORCH = {"k-means": (inertia_of(torch_k_means), clustered), "neighbors": (torch_neighbours, points), "pca": (variances(torch_components), centred(100_000, 256))}
+JAX = {"k-means": (inertia_of(jax_k_means), clustered), "neighbors": (jax_neighbours, points), "pca": (variances(jax_components), centred(100_000, 256))}
 
 
 def work(compute, inputs, library):

@@ -108,6 +108,20 @@ const fitRow = ({ name, title, samples }: (typeof fits)[number]): Row => ({
   },
 });
 
+/** The same on the GPU, beside the products and the eigenvalues of PyTorch and JAX. */
+const componentsRow: Row = {
+  name: "learn-pca",
+  title: "principal components of 1e5×256 f32, all of them",
+  unit: "ms",
+  better: "lower",
+  targets: [to(1.5, "torch", "jax")],
+  peers: pythonPeers("learn-pca"),
+  run: (context) => {
+    noteSize(context);
+    return fitMilliseconds(context, FITS.pca(context.tensors, length(1e5, context)));
+  },
+};
+
 /** A fit on the GPU that has no peer there: a time is asked for. */
 const deepBoostingRow: Row = {
   name: "learn-boosting",
@@ -121,4 +135,9 @@ const deepBoostingRow: Row = {
   },
 };
 
-export const learnRows: readonly Row[] = [...definitions.flatMap(rowsOf), ...fits.map(fitRow), deepBoostingRow];
+export const learnRows: readonly Row[] = [
+  ...definitions.flatMap(rowsOf),
+  ...fits.map(fitRow),
+  componentsRow,
+  deepBoostingRow,
+];
