@@ -12,14 +12,12 @@ import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../../target/routi
 import type { TileProfile } from "../../target/tile-profile.js";
 import { bytesOf, type Num, type NumberKind } from "./field.js";
 import { MatrixKernel } from "./matrix-kernel.js";
-import { rowsOfLanes, stagedBytes, TILE_COLUMNS } from "./rest-tile.js";
+import { TILE_COLUMNS } from "./rest-tile.js";
 
 /** The grid of lanes of a workgroup, and the rows and columns of a block. */
 export interface Grid {
   readonly side: number;
   readonly block: number;
-  /** Columns of the rows' factors that go through shared memory at once (rest-tile.ts); 0 where it has no room for them. */
-  readonly staged: number;
 }
 
 /** The grid for a kind of numbers; null on devices that would not gain by it. */
@@ -27,14 +25,8 @@ export function gridFor(kind: NumberKind, { kind: tiles, maxLanes, sharedBytes }
   if (tiles !== "shared") return null;
   const side = maxLanes >= 256 ? 16 : 8;
   const block = (kind.isComplex ? 2 : 4) * side;
-  const bytes = blockBytes(block, kind);
-  if (bytes > sharedBytes) return null;
-  const rows = rowsOfLanes(kind, side * side);
-  return { side, block, staged: bytes + stagedBytes(rows, STAGED, kind) <= sharedBytes ? STAGED : 0 };
+  return blockBytes(block, kind) <= sharedBytes ? { side, block } : null;
 }
-
-/** Columns that are staged. With twice as many, two workgroups would not fit a multiprocessor of 48 KiB. */
-const STAGED = 16;
 
 /** Shared memory of the kernel that needs most: a block of the new columns (cholesky-rest.ts). */
 const blockBytes = (block: number, kind: NumberKind): number => block * TILE_COLUMNS * bytesOf(kind);

@@ -13,16 +13,16 @@ test("a grid is for GPUs whose workgroups hold the new columns of a tile", () =>
     assert.deepEqual([cpuProfile, softwareGpu].map(({ tiles }) => gridFor(kind, tiles)), [null, null]); // biome-ignore format: one line
     const grid = gridFor(kind, gpuOf(256, 48 << 10).tiles)!;
     const perLane = kind.isComplex ? 2 : 4;
-    assert.deepEqual(grid, { side: 16, block: 16 * perLane, staged: 16 });
+    assert.deepEqual(grid, { side: 16, block: 16 * perLane });
     const bytes = grid.block * 64 * bytesFor(1, kind);
-    assert.deepEqual(gridFor(kind, gpuOf(256, bytes).tiles), { ...grid, staged: 0 });
+    assert.deepEqual(gridFor(kind, gpuOf(256, bytes).tiles), grid);
     assert.equal(gridFor(kind, gpuOf(256, bytes - 1).tiles), null);
   }
-  assert.deepEqual(gridFor(KINDS.f32, gpuOf(64).tiles), { side: 8, block: 32, staged: 16 });
+  assert.deepEqual(gridFor(KINDS.f32, gpuOf(64).tiles), { side: 8, block: 32 });
 });
 
 test("elements outside of a matrix are another value and read nothing; blocks that fill it are not tested", () => {
-  const grid = { side: 2, block: 4, staged: 0 };
+  const grid = { side: 2, block: 4 };
   const kernel = new GridKernel("inside", 1, grid, routineNode("cholesky", KINDS.f64, [[5, 5]]), settings);
   const { k, f } = kernel;
   const [from, to] = [f.buffer(false), f.buffer(true)];
@@ -47,7 +47,7 @@ test("elements outside of a matrix are another value and read nothing; blocks th
 test("steps read their number, which the second kernel of each step counts on; the last step has no second", () => {
   const node = routineNode("cholesky", KINDS.f64, [[4, 4]]);
   const make = (name: string, isSecond: boolean) => {
-    const kernel = new GridKernel(name, 2, { side: 2, block: 4, staged: 0 }, node, settings);
+    const kernel = new GridKernel(name, 2, { side: 2, block: 4 }, node, settings);
     const { k } = kernel;
     const result = k.buffer("i32", true);
     const step = stepNumber(kernel);

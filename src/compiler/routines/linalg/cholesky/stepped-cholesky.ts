@@ -10,8 +10,7 @@ import type { Kernel, Value } from "../../../ir/ir.js";
 import type { RoutineBuffer, RoutinePlan } from "../../../target/routine.js";
 import type { Num } from "../field.js";
 import { type Grid, GridKernel, inSteps, stepNumber } from "../grid.js";
-import { tileRows } from "../rest-tile.js";
-import { choleskyRestKernel, restTiles } from "./cholesky-rest.js";
+import { choleskyRestKernel } from "./cholesky-rest.js";
 
 export function steppedCholesky(
   node: Node,
@@ -24,12 +23,7 @@ export function steppedCholesky(
   const make = (what: string, rows: number) =>
     new GridKernel(`cholesky ${what}[${node.shape.join("×")}]`, batch * rows, grid, node, settings);
   const factor = factorKernel(make("columns", blocks), n, blocks);
-  const phases = phasesOf(batch * restTiles(n, tileRows(node, grid.side * grid.side)));
-  const rests = Array.from({ length: phases }, (_, phase) => {
-    const firstStep = Math.ceil((phase * blocks) / phases);
-    const size = { n, rest: Math.max(1, n - (firstStep + 1) * grid.block) };
-    return choleskyRestKernel(`cholesky rest[${node.shape.join("×")}]`, batch, size, grid, node, settings);
-  });
+  const rest = choleskyRestKernel(`cholesky rest[${node.shape.join("×")}]`, batch, n, grid, node, settings);
   const a: RoutineBuffer = { kind: "input", index: 0 };
   const [even, odd]: RoutineBuffer[] = [0, 1].map((index) => ({ kind: "temporary", index }));
   const l: RoutineBuffer = { kind: "result" };
@@ -39,15 +33,12 @@ export function steppedCholesky(
     blocks,
     [],
     [whole, whole],
-    (which) => [
+    () => [
       {
         kernel: factor,
         formula: ([x, to, step]) => `${to} = ${grid.block} columns of the factor of ${x}, step ${step}`,
       },
-      {
-        kernel: rests[Math.floor((which * phases) / blocks)],
-        formula: ([x, , to]) => `${to} = the rest of ${x}, less the product of the new columns`,
-      },
+      { kernel: rest, formula: ([x, , to]) => `${to} = the rest of ${x}, less the product of the new columns` },
     ],
     (which) => [
       [from(which), l],
@@ -55,13 +46,6 @@ export function steppedCholesky(
     ],
   );
 }
-
-/**
- * The rest shrinks, and workgroups that have nothing left to do take time as well: a third of it at 4096 rows on an H200. So large
- * matrices have a kernel for each part of the steps.
- */
-const phasesOf = (tiles: number): number => Math.max(1, Math.min(MOST_PHASES, Math.floor(tiles / TILES_OF_PHASE)));
-const [MOST_PHASES, TILES_OF_PHASE] = [4, 256];
 
 /** Buffers: the matrix as far as it is worked on, the factor, the step. */
 function factorKernel(kernel: GridKernel, n: number, blocks: number): Kernel {

@@ -20,9 +20,9 @@ import {
 /** Above the diagonal is NaN, which nobody may use. */
 const hidden = (a: Matrix): Matrix => a.map((row, i) => row.map((x, j) => (j > i ? [Number.NaN, Number.NaN] : x)));
 
-for (const [side, block, staged] of [
-  [4, 16, 0],
-  [8, 16, 8],
+for (const [side, block] of [
+  [4, 16],
+  [8, 16],
 ] as const) {
   // biome-ignore format: one line
   for (const kind of [KINDS.f64, KINDS.c128]) {
@@ -31,7 +31,7 @@ for (const [side, block, staged] of [
         const factors = Array.from({ length: batch }, (_, seed) => lowerMatrix(n, kind, seed));
         const given = factors.map((l) => hidden(product(l, adjoint(l))));
         const node = routineNode("cholesky", kind, [[batch, n, n]]);
-        const plan = steppedCholesky(node, batch, n, { side, block, staged }, settings);
+        const plan = steppedCholesky(node, batch, n, { side, block }, settings);
         const [bytes] = interpretRoutine(plan, [encoded(given, kind)], [bytesFor(batch * n * n, kind)]);
         decoded(bytes!, kind, n, n).forEach((found, at) => {
           assertNear(found, factors[at]!, kind, `[${batch}, ${n}], matrix ${at}`, 3000);
@@ -48,7 +48,7 @@ test("a pivot of zero, the first of a pair or the second, is NaN, as is all belo
       Array.from({ length: n }, (__, j) => [i === j && i !== zero ? 1 : 0, 0]),
     );
     const node = routineNode("cholesky", kind, [[1, n, n]]);
-    const plan = steppedCholesky(node, 1, n, { side: 4, block: 16, staged: 0 }, settings);
+    const plan = steppedCholesky(node, 1, n, { side: 4, block: 16 }, settings);
     const [bytes] = interpretRoutine(plan, [encoded([unit], kind)], [bytesFor(n * n, kind)]);
     const expected = unit.map((row, i) => row.map(([re], j) => (j >= zero && i >= j ? Number.NaN : re)));
     const [found] = decoded(bytes!, kind, n, n);
@@ -58,22 +58,4 @@ test("a pivot of zero, the first of a pair or the second, is NaN, as is all belo
       `pivot ${zero}`,
     );
   }
-});
-
-test("many tiles have a kernel for each part of the steps, with no more workgroups than its rest has tiles", () => {
-  const [batch, n, kind] = [16, 64, KINDS.c128];
-  const factors = Array.from({ length: batch }, (_, seed) => lowerMatrix(n, kind, seed));
-  const node = routineNode("cholesky", kind, [[batch, n, n]]);
-  const plan = steppedCholesky(node, batch, n, { side: 4, block: 16, staged: 0 }, settings);
-  const rests = [...new Set(plan.steps.map(({ kernel }) => kernel).filter(({ name }) => name.includes("rest")))];
-  // Lines of two rows: 48 rows are left behind the first block, 16 behind the third.
-  assert.deepEqual(
-    rests.map(({ rows }) => rows),
-    [batch * 24, batch * 8],
-  );
-  const given = factors.map((l) => hidden(product(l, adjoint(l))));
-  const [bytes] = interpretRoutine(plan, [encoded(given, kind)], [bytesFor(batch * n * n, kind)]);
-  decoded(bytes!, kind, n, n).forEach((found, at) => {
-    assertNear(found, factors[at]!, kind, `matrix ${at}`, 3000);
-  });
 });
