@@ -20,6 +20,7 @@ const ARGS = 81;
 const LENGTH = 82;
 const CHUNK = 83;
 const LIMIT = 84;
+const WORKERS = 85;
 const WORDS = 96;
 
 // state: bit 0 open, bits 1 to 10 workers inside, the rest the job's number
@@ -75,16 +76,22 @@ export class JobBoard {
     words[LENGTH] = length;
     words[CHUNK] = chunk;
     words[LIMIT] = limit;
+    words[WORKERS] = workers;
     words[FAILED] = 0;
     Atomics.store(words, NEXT, done);
     const number = (Atomics.load(words, STATE) >> NUMBER_SHIFT) + 1;
     Atomics.store(words, STATE, (number << NUMBER_SHIFT) | OPEN);
-    this.wake(wakes ? limit : 0, workers);
+    this.wake(wakes ? limit : 0);
   }
 
   /** Workers that sleep. */
   get sleeping(): number {
     return Atomics.load(this.words, SLEEPING);
+  }
+
+  /** Workers that do not, of those there were for the last job. */
+  get awake(): number {
+    return Math.max(0, (this.words[WORKERS] as number) - this.sleeping);
   }
 
   /** Closes the job: no worker can join any more. */
@@ -119,7 +126,7 @@ export class JobBoard {
     const state = Atomics.load(words, STATE);
     if (state & WORKER_MASK) return;
     const again = (((state >> NUMBER_SHIFT) + 1) << NUMBER_SHIFT) | OPEN;
-    if (Atomics.compareExchange(words, STATE, state, again) === state) this.wake(words[LIMIT] as number);
+    if (Atomics.compareExchange(words, STATE, state, again) === state) this.wake(Infinity);
   }
 
   /** A worker failed in the job just closed. */
@@ -144,15 +151,15 @@ export class JobBoard {
   }
 
   /**
-   * Wakes workers until so many are awake, of `workers` in all. Those woken count as awake from here on: they take some time, and the
-   * next job must not wake others in their place, who would take a core from them.
+   * Wakes workers until so many are awake. Those woken count as awake from here on: they take some time, and the next job must not wake
+   * others in their place, who would take a core from them.
    */
-  private wake(wanted: number, workers = 0): void {
+  private wake(wanted: number): void {
     const { words } = this;
     Atomics.add(words, WAKE, 1);
-    const { sleeping } = this;
-    const missing = wanted - Math.max(0, workers - sleeping);
-    if (wanted > 0 && sleeping > 0 && missing > 0) Atomics.sub(words, SLEEPING, Atomics.notify(words, WAKE, missing));
+    if (wanted === 0 || this.sleeping === 0) return;
+    const missing = wanted - this.awake;
+    if (missing > 0) Atomics.sub(words, SLEEPING, Atomics.notify(words, WAKE, missing));
   }
 
   // ---------------------------------------------------------------------------------------------- workers

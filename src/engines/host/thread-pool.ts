@@ -256,7 +256,12 @@ export class ThreadPool {
 
   private startWorker(): Member {
     const { port1, port2 } = new MessageChannel();
-    const data: WorkerData = { board: this.board.memory, port: port2, spinMicroseconds: SPIN_MICROSECONDS };
+    const data: WorkerData = {
+      board: this.board.memory,
+      port: port2,
+      spinMicroseconds: SPIN_MICROSECONDS,
+      cores: availableParallelism(),
+    };
     const worker = new Worker(new URL("./worker.js", import.meta.url), {
       name: "pumice",
       workerData: data,

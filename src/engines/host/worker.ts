@@ -13,6 +13,8 @@ export interface WorkerData {
   readonly port: MessagePort;
   /** The time to poll for the next job before sleeping. */
   readonly spinMicroseconds: number;
+  /** Threads that the machine runs at once. */
+  readonly cores: number;
 }
 
 /** Messages from the main thread. */
@@ -36,7 +38,7 @@ export type Report =
   | { readonly kind: "thread"; readonly id: string | null }
   | { readonly kind: "failure"; readonly name: string; readonly message: string; readonly stack: string };
 
-const { board: shared, port, spinMicroseconds } = workerData as WorkerData;
+const { board: shared, port, spinMicroseconds, cores } = workerData as WorkerData;
 const board = new JobBoard(shared);
 const letters = new Map<number, Letter & { kind: "kernel" }>();
 const instances = new Map<number, RunFunction>();
@@ -107,12 +109,12 @@ function threadId(): string | null {
 
 process.on("exit", () => board.die());
 send({ kind: "thread", id: threadId() });
-// It polls after it helped or was woken. Jobs that others do keep nobody awake: a thread that polls takes a core from them.
+// It polls after it helped or was woken. Jobs that others do keep it awake only where it takes no core from them.
 let idleSince = performance.now();
 while (!board.isStopped) {
   const { news } = board;
   readMail();
-  if (help()) idleSince = performance.now();
+  if (help() || board.awake < cores) idleSince = performance.now();
   if (spin(() => board.news !== news, spinMicroseconds, idleSince)) continue;
   board.sleepSince(news);
   idleSince = performance.now();

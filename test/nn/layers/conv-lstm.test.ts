@@ -1,7 +1,7 @@
 /** Convolutional LSTMs: against the formulas with the core's convolution, step by step; gradients against differences. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { random, type Tensor, tensor } from "../../../src/index.js";
+import { grad, random, stack, type Tensor, tensor, tree, where } from "../../../src/index.js";
 import { convLstm, summary, type VariableTree } from "../../../src/nn/index.js";
 import { assertNear, assertSlopes } from "../../support/parameter-slopes.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
@@ -55,6 +55,48 @@ describeOnTensorDevices("convLstm", (device) => {
     const mask = tensor([true, true, false, true, true, false], { shape: [2, 3], device });
     const short = model.apply(params, x.at(":", ":2"));
     assertNear(numbersOf(model.apply(params, { x, mask })), numbersOf(short), 1e-5);
+  });
+
+  test("masked steps are left out, each example by its own mask; what stands there, NaN too, reaches neither output nor slope", () => {
+    const x = random.normal(random.key(1, { device }), [3, 4, 2, 5]);
+    const steps = [[0, 1, 2, 3], [1, 3], []]; // biome-ignore format: a row
+    const isSeen = steps.flatMap((seen) => [0, 1, 2, 3].map((t) => seen.includes(t)));
+    const mask = tensor(isSeen, { shape: [3, 4], device });
+    const model = convLstm(2, 3, { returnSequences: true, returnState: true });
+    const { params } = model.init(random.key(0, { device }), x);
+    const { output, state } = model.apply(params, { x, mask });
+    for (const [example, seen] of steps.entries()) {
+      const own = (t: number) => x.at(`${example}:${example + 1}`, t) as Tensor;
+      const wanted = seen.length === 0 ? [] : stepByStep(params, stack(seen.map(own), { axis: 1 }) as Tensor);
+      for (let t = 0; t < 4; t++) {
+        const last = wanted[seen.filter((each) => each <= t).length - 1];
+        assertNear(numbersOf(output.at(example, t)), last ? numbersOf(last) : Array(10).fill(0), 1e-5);
+      }
+      assertNear(numbersOf(state.hidden.at(example)), numbersOf(output.at(example, 3)), 0);
+    }
+    const seen = mask.reshape([3, 4, 1, 1]);
+    const filled = (value: number) => where(seen, x, value).cast(x.dtype) as Tensor;
+    const slopes = (given: Tensor) =>
+      grad((p: VariableTree) => model.apply(p, { x: given, mask }).output.square().sum())(params);
+    for (const value of [Number.NaN, 1e30]) {
+      assert.deepEqual(numbersOf(model.apply(params, { x: filled(value), mask }).output), numbersOf(output));
+      const found = tree.leaves(slopes(filled(value))).flatMap((each) => numbersOf(each));
+      const wanted = tree.leaves(slopes(x)).flatMap((each) => numbersOf(each));
+      assertNear(found, wanted, 1e-5);
+    }
+    const lengths = tensor([4, 2, 1], { dtype: "i32", device });
+    const byLengths = tensor(
+      [0, 1, 2].flatMap((i) => [0, 1, 2, 3].map((t) => t < [4, 2, 1][i]!)),
+      { shape: [3, 4], device },
+    );
+    const reversed = convLstm(2, 3, { reverse: true });
+    assertNear(
+      numbersOf(reversed.apply(params, { x, lengths })),
+      numbersOf(reversed.apply(params, { x, mask: byLengths })),
+      0,
+    );
+    const alone = reversed.apply(params, x.at("1:2", ":2"));
+    assertNear(numbersOf(reversed.apply(params, { x, lengths }).at(1)), numbersOf(alone), 1e-5);
   });
 });
 
