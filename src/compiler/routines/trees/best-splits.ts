@@ -87,10 +87,11 @@ function searchKernel(node: Node, type: "f32" | "f64", isVector: boolean) {
     running: isVector ? [k.array(type, BINS), k.array(type, BINS), k.array(type, BINS)] : null,
   };
   // A node without rows is no node.
-  const bins = k.select(k.compare("gt", total.count, k.constant(type, 0)), trait(0), i(0));
+  const ofNode = (bins: Value) => k.select(k.compare("gt", total.count, k.constant(type, 0)), bins, i(0));
+  const bins = ofNode(trait(0));
   const hasMissing = trait(1);
   const isCategorical = k.compare("ne", trait(3), i(0));
-  const usedBins = order ? k.binary("min", k.load(used, k.row, "i32"), bins) : i(0);
+  const usedBins = order ? ofNode(k.load(used, k.row, "i32")) : i(0);
   // One category alone is no split.
   const middle = k.select(k.compare("gt", usedBins, i(1)), k.binary("idiv", add(usedBins, i(1)), i(2)), i(0));
   const firstBin = times(k.row, BINS);

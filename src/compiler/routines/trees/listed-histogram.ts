@@ -94,7 +94,8 @@ function sumKernel(shape: HistogramShape) {
   const [laid, ranges] = [k.buffer("f32", false), k.buffer("i32", false)];
   const [parents, parentOf] = hasParents ? [k.buffer(type, false), k.buffer("i32", false)] : [-1, -1];
   const out = k.buffer(type, true);
-  const [slot, piece] = [k.binary("idiv", k.row, i(pieces)), k.binary("irem", k.row, i(pieces))];
+  // Threads take slots of a word together: they share its codes, and have about as much to do.
+  const [piece, slot] = [k.binary("idiv", k.row, i(slots)), k.binary("irem", k.row, i(slots))];
   const [word, part] = [k.binary("idiv", piece, i(parts)), k.binary("irem", piece, i(parts))];
   const sums = k.array(type, taken * BINS * LANES);
   const firstCode = times(word, shape.rows);

@@ -117,6 +117,18 @@ describeOnTensorDevices("best splits", (device) => {
       [[places], [3]],
     );
     assert.deepEqual([position, direction, gradient], [0, 0, -6]);
+    // Missing values are one more category, here the last in the order: alone it gains most.
+    const known: [number, number, number][] = [
+      [0, 3, 3],
+      [-1, 3, 3],
+    ];
+    const withMissing = search(
+      [histogram(known, [9, 3, 3])],
+      [8, 9, 9, 0, ...wide],
+      [[2, 1, 0, 1]],
+      [[[1, 0, BINS - 1, ...places.slice(3)]], [3]],
+    );
+    assert.deepEqual(withMissing.slice(1, 5), [0, 1, 0, -1]);
     assert.equal(search([histogram(bins)], [0, 9, 9, 0, ...wide], [[3, 0, 0, 1]], [[places], [1]])[0], -1);
   });
 });
