@@ -4,6 +4,7 @@
  * elements, roots of χ² numbers on the diagonal and standard normal ones below. So nothing large cancels, and draws are made
  * of the same.
  */
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
 import { cholesky, triangularSolve } from "../../linalg/triangular.js";
@@ -169,12 +170,14 @@ function checkFreedom(name: string, freedom: Argument, scale: Argument): void {
  * freedom·scale. `freedom` is a number above n - 1.
  */
 export function wishart(freedom: Argument, scale: Argument): RandomVariable {
+  checkCount("wishart", 2, arguments);
   checkFreedom("wishart", freedom, scale);
   return new RandomVariable(bind(wishartDefinition, { freedom, scale }));
 }
 
 /** The inverse of a wishart(freedom, inverse of scale) matrix, of mean scale/(freedom - n - 1). `freedom` is above n - 1. */
 export function inverseWishart(freedom: Argument, scale: Argument): RandomVariable {
+  checkCount("inverseWishart", 2, arguments);
   checkFreedom("inverseWishart", freedom, scale);
   return new RandomVariable(bind(inverseWishartDefinition, { freedom, scale }));
 }
