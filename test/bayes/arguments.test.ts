@@ -27,6 +27,7 @@ import {
   summary,
 } from "../../src/bayes/index.js";
 import { ArgumentError } from "../../src/core/errors.js";
+import { distributionNames, makerOf } from "./distributions/cases.js";
 
 const folder = mkdtempSync(join(tmpdir(), "pumice-arguments-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -167,4 +168,13 @@ test("a fit is saved for ArviZ with what belongs to it", async () => {
   const back = await loadArviz(path);
   assert.deepEqual(back.posterior.values("mu"), fit.draws.values("mu"));
   assert.deepEqual(back.logLikelihood?.values("y"), logLikelihood.values("y"));
+});
+
+test("distributions and given refuse an argument too many", () => {
+  for (const name of distributionNames) {
+    const nine = Array.from({ length: 9 }, () => 1);
+    assert.throws(() => makerOf(name)(...nine), { name: "ArgumentError", message: new RegExp(`^${name}: takes `) });
+  }
+  const given = model(() => ({ mu: normal(0, 1) })).given as (...args: unknown[]) => unknown;
+  assert.throws(() => given({}, {}, { normalized: false }), /^ArgumentError: given: takes 2 arguments at most/);
 });

@@ -56,7 +56,7 @@ function rangesOf({ settings, dim, draws }: SavedState): Readonly<Record<(typeof
     draw: [draws > 0 ? warmup + draws : 0, 2 ** 31 - 1],
     attempts: COUNT,
     isSearching: FLAG,
-    searchSide: SIDE,
+    searchSide: [-2, 1],
     depth: [0, maxTreeDepth],
     leaf: [-1, Math.max(2 ** maxTreeDepth, dim)],
     direction: SIDE,

@@ -1,5 +1,7 @@
 /** Autoregressions along the last axis: each value starts from the ones before. */
+
 import { checkOptions } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes, type Shape } from "../../core/shape.js";
 import { triangularSolve } from "../../linalg/triangular.js";
@@ -129,6 +131,7 @@ const noncenteredOf = (series: Series): Noncentered => ({
 
 /** An autoregression: x_t = intercept + Σ coefficients_i x_{t-i} + scale·z_t, with coefficients along their last axis. */
 export function ar(coefficients: Argument, scale: Argument, options: AutoregressionOptions): RandomVariable {
+  checkCount("ar", 3, arguments);
   checkOptions("ar", options, { steps: "number", intercept: "any", start: "any" });
   const { steps, intercept = 0 } = options;
   const start = options.start === undefined ? null : partOf(options.start, "ar");

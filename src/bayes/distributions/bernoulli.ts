@@ -1,4 +1,5 @@
 /** Yes or no, with a probability or its log-odds. */
+import { refusingSurplus } from "../../core/arity.js";
 import { bernoulli as coins } from "../../random/uniform.js";
 import { where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -19,8 +20,10 @@ const bernoulliDefinition: Definition<"probability"> = {
 };
 
 /** 1 with a probability, else 0. */
-export const bernoulli = (probability: Argument): RandomVariable =>
-  new RandomVariable(bind(bernoulliDefinition, { probability }));
+export const bernoulli = refusingSurplus(
+  "bernoulli",
+  (probability: Argument): RandomVariable => new RandomVariable(bind(bernoulliDefinition, { probability })),
+);
 
 const bernoulliLogitsDefinition: Definition<"logits"> = {
   name: "bernoulliLogits",
@@ -33,5 +36,7 @@ const bernoulliLogitsDefinition: Definition<"logits"> = {
 };
 
 /** 1 with a probability given by its log-odds, else 0: logistic regression. */
-export const bernoulliLogits = (logits: Argument): RandomVariable =>
-  new RandomVariable(bind(bernoulliLogitsDefinition, { logits }));
+export const bernoulliLogits = refusingSurplus(
+  "bernoulliLogits",
+  (logits: Argument): RandomVariable => new RandomVariable(bind(bernoulliLogitsDefinition, { logits })),
+);

@@ -1,4 +1,5 @@
 /** Successes among trials whose probability is itself a beta number: counts that vary more than binomial ones. */
+import { refusingSurplus } from "../../core/arity.js";
 import { binomial as binomialNumbers } from "../../random/binomial.js";
 import { beta as betaNumbers } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
@@ -74,5 +75,8 @@ const betaBinomialDefinition: Definition<Name> = {
  * The number of `trials` that succeed, with a probability that is beta(successes, failures) and the same for all trials of a
  * draw.
  */
-export const betaBinomial = (trials: Argument, successes: Argument, failures: Argument): RandomVariable =>
-  new RandomVariable(bind(betaBinomialDefinition, { trials, successes, failures }));
+export const betaBinomial = refusingSurplus(
+  "betaBinomial",
+  (trials: Argument, successes: Argument, failures: Argument): RandomVariable =>
+    new RandomVariable(bind(betaBinomialDefinition, { trials, successes, failures })),
+);

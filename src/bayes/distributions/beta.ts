@@ -1,4 +1,5 @@
 /** The beta distribution, of probabilities. */
+import { refusingSurplus } from "../../core/arity.js";
 import { beta as betaNumbers } from "../../random/gamma.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -89,5 +90,8 @@ const betaDefinition: Definition<Name> = {
 };
 
 /** Beta numbers of mean successes/(successes + failures), which need not be whole. */
-export const beta = (successes: Argument, failures: Argument): RandomVariable =>
-  new RandomVariable(bind(betaDefinition, { successes, failures }));
+export const beta = refusingSurplus(
+  "beta",
+  (successes: Argument, failures: Argument): RandomVariable =>
+    new RandomVariable(bind(betaDefinition, { successes, failures })),
+);

@@ -1,4 +1,5 @@
 /** Binomial distributions: successes in a number of trials. */
+import { refusingSurplus } from "../../core/arity.js";
 import { binomial as binomialNumbers } from "../../random/binomial.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -44,8 +45,11 @@ const binomialDefinition: Definition<"trials" | "probability"> = {
 };
 
 /** The number of `trials` that succeed, each with a probability. */
-export const binomial = (trials: Argument, probability: Argument): RandomVariable =>
-  new RandomVariable(bind(binomialDefinition, { trials, probability }));
+export const binomial = refusingSurplus(
+  "binomial",
+  (trials: Argument, probability: Argument): RandomVariable =>
+    new RandomVariable(bind(binomialDefinition, { trials, probability })),
+);
 
 const binomialLogitsDefinition: Definition<"trials" | "logits"> = {
   name: "binomialLogits",
@@ -65,5 +69,8 @@ const binomialLogitsDefinition: Definition<"trials" | "logits"> = {
 };
 
 /** The number of `trials` that succeed, each with a probability given by its log-odds. */
-export const binomialLogits = (trials: Argument, logits: Argument): RandomVariable =>
-  new RandomVariable(bind(binomialLogitsDefinition, { trials, logits }));
+export const binomialLogits = refusingSurplus(
+  "binomialLogits",
+  (trials: Argument, logits: Argument): RandomVariable =>
+    new RandomVariable(bind(binomialLogitsDefinition, { trials, logits })),
+);

@@ -1,4 +1,5 @@
 /** One of several classes, numbered from 0, with probabilities or unnormalised log-probabilities along the last axis. */
+import { refusingSurplus } from "../../core/arity.js";
 import { categorical as choices } from "../../random/exponential.js";
 import { countingLike, type Tensor, where } from "../../tensor/index.js";
 import { type Argument, shapeOfArgument } from "../arguments/argument.js";
@@ -37,8 +38,10 @@ const categoricalDefinition: Definition<"probabilities"> = {
 };
 
 /** A class with probabilities along the last axis, which sum to 1. */
-export const categorical = (probabilities: Argument): RandomVariable =>
-  new RandomVariable(bind(categoricalDefinition, { probabilities }));
+export const categorical = refusingSurplus(
+  "categorical",
+  (probabilities: Argument): RandomVariable => new RandomVariable(bind(categoricalDefinition, { probabilities })),
+);
 
 const categoricalLogitsDefinition: Definition<"logits"> = {
   name: "categoricalLogits",
@@ -49,5 +52,7 @@ const categoricalLogitsDefinition: Definition<"logits"> = {
 };
 
 /** A class with probabilities in proportion to exp(logits) along the last axis. */
-export const categoricalLogits = (logits: Argument): RandomVariable =>
-  new RandomVariable(bind(categoricalLogitsDefinition, { logits }));
+export const categoricalLogits = refusingSurplus(
+  "categoricalLogits",
+  (logits: Argument): RandomVariable => new RandomVariable(bind(categoricalLogitsDefinition, { logits })),
+);

@@ -1,4 +1,5 @@
 /** The Cauchy distribution and its half: tails so heavy that there is no mean. */
+import { refusingSurplus } from "../../core/arity.js";
 import { uniform } from "../../random/uniform.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -33,9 +34,14 @@ const cauchyDefinition = locationScale(standard);
 const halfCauchyDefinition = halved(standard, { name: "halfCauchy", mean: () => Infinity });
 
 /** The Cauchy distribution around a location. It has no mean. */
-export const cauchy = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(cauchyDefinition, { location, scale }));
+export const cauchy = refusingSurplus(
+  "cauchy",
+  (location: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(cauchyDefinition, { location, scale })),
+);
 
 /** The size of a Cauchy number around 0. */
-export const halfCauchy = (scale: Argument): RandomVariable =>
-  new RandomVariable(bind(halfCauchyDefinition, { scale }));
+export const halfCauchy = refusingSurplus(
+  "halfCauchy",
+  (scale: Argument): RandomVariable => new RandomVariable(bind(halfCauchyDefinition, { scale })),
+);

@@ -1,5 +1,7 @@
 /** Measurements that stop at a bound: what lies beyond is recorded as the bound itself. */
+
 import { checkOptions } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes } from "../../core/shape.js";
 import { type Tensor, where } from "../../tensor/index.js";
@@ -96,6 +98,7 @@ function censoredOf(base: Distribution, given: Bounds): Distribution {
  * bounds may differ between observations.
  */
 export function censored(base: RandomVariable, bounds: Bounds): RandomVariable {
+  checkCount("censored", 2, arguments);
   checkOptions("censored", bounds, BOUNDS);
   return new RandomVariable(censoredOf(partOf(base, "censored"), bounds));
 }

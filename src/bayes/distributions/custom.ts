@@ -1,5 +1,7 @@
 /** Distributions of the user's own. */
+
 import { checkOptions } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { checkShape, formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
@@ -45,6 +47,7 @@ function checkedDraws(name: string, drawn: unknown, wanted: Shape): Tensor {
 
 /** A distribution by its log density. */
 export function custom(own: CustomDistribution): RandomVariable {
+  checkCount("custom", 1, arguments);
   if (typeof own?.logDensity !== "function") {
     throw new ArgumentError("custom: give { logDensity: (x) => … }, one number for each draw.");
   }

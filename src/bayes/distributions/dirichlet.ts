@@ -1,4 +1,5 @@
 /** The Dirichlet distribution, of probabilities that sum to 1. */
+import { refusingSurplus } from "../../core/arity.js";
 import { logGamma } from "../../random/gamma.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
@@ -44,5 +45,7 @@ const dirichletDefinition: Definition<"concentration"> = {
 };
 
 /** Probabilities along the last axis; concentrations of 1 are flat. */
-export const dirichlet = (concentration: Argument): RandomVariable =>
-  new RandomVariable(bind(dirichletDefinition, { concentration }));
+export const dirichlet = refusingSurplus(
+  "dirichlet",
+  (concentration: Argument): RandomVariable => new RandomVariable(bind(dirichletDefinition, { concentration })),
+);

@@ -1,4 +1,5 @@
 /** The exponential distribution: waiting times. */
+import { refusingSurplus } from "../../core/arity.js";
 import { exponential as exponentialNumbers } from "../../random/exponential.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
@@ -20,5 +21,7 @@ const exponentialDefinition: Definition<"rate"> = {
 };
 
 /** Exponential numbers of mean 1/rate. */
-export const exponential = (rate: Argument): RandomVariable =>
-  new RandomVariable(bind(exponentialDefinition, { rate }));
+export const exponential = refusingSurplus(
+  "exponential",
+  (rate: Argument): RandomVariable => new RandomVariable(bind(exponentialDefinition, { rate })),
+);

@@ -1,4 +1,5 @@
 /** Gamma numbers and what is made of them: inverse gamma, χ². */
+import { refusingSurplus } from "../../core/arity.js";
 import { gamma as gammaNumbers } from "../../random/gamma.js";
 import { scalarLike, type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -48,8 +49,11 @@ const gammaDefinition: Definition<"concentration" | "rate"> = {
 };
 
 /** Gamma numbers of mean concentration/rate. */
-export const gamma = (concentration: Argument, rate: Argument): RandomVariable =>
-  new RandomVariable(bind(gammaDefinition, { concentration, rate }));
+export const gamma = refusingSurplus(
+  "gamma",
+  (concentration: Argument, rate: Argument): RandomVariable =>
+    new RandomVariable(bind(gammaDefinition, { concentration, rate })),
+);
 
 const inverseGammaDefinition: Definition<"concentration" | "scale"> = {
   name: "inverseGamma",
@@ -79,8 +83,11 @@ const inverseGammaDefinition: Definition<"concentration" | "scale"> = {
 };
 
 /** One over a gamma number of that concentration and rate `scale`. */
-export const inverseGamma = (concentration: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(inverseGammaDefinition, { concentration, scale }));
+export const inverseGamma = refusingSurplus(
+  "inverseGamma",
+  (concentration: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(inverseGammaDefinition, { concentration, scale })),
+);
 
 const chiSquaredDefinition: Definition<"freedom"> = {
   name: "chiSquared",
@@ -96,5 +103,7 @@ const chiSquaredDefinition: Definition<"freedom"> = {
 };
 
 /** The sum of `freedom` squared standard normal numbers. */
-export const chiSquared = (freedom: Argument): RandomVariable =>
-  new RandomVariable(bind(chiSquaredDefinition, { freedom }));
+export const chiSquared = refusingSurplus(
+  "chiSquared",
+  (freedom: Argument): RandomVariable => new RandomVariable(bind(chiSquaredDefinition, { freedom })),
+);

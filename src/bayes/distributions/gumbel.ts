@@ -1,4 +1,5 @@
 /** The Gumbel distribution: the largest of many. */
+import { refusingSurplus } from "../../core/arity.js";
 import { gumbel as gumbelNumbers } from "../../random/exponential.js";
 import type { Argument } from "../arguments/argument.js";
 import { bind } from "../definition/definition.js";
@@ -22,5 +23,8 @@ const standard: Standard<never> = {
 
 const gumbelDefinition = locationScale(standard);
 
-export const gumbel = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(gumbelDefinition, { location, scale }));
+export const gumbel = refusingSurplus(
+  "gumbel",
+  (location: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(gumbelDefinition, { location, scale })),
+);

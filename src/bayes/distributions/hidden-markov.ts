@@ -1,5 +1,7 @@
 /** Series whose distribution at each step depends on a hidden state, which moves by chance: hidden Markov models. */
+
 import { checkOptions } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
@@ -181,6 +183,7 @@ export function hmm(
   emission: Components,
   options: HmmOptions,
 ): RandomVariable {
+  checkCount("hmm", 4, arguments);
   checkOptions("hmm", options, { steps: "number" });
   checkSteps("hmm", options.steps, 0);
   return new RandomVariable(hmmOf(initial, transition, emission, options.steps));

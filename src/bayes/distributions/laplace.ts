@@ -1,4 +1,5 @@
 /** The Laplace distribution: exponential numbers to both sides. */
+import { refusingSurplus } from "../../core/arity.js";
 import { uniform } from "../../random/uniform.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -30,5 +31,8 @@ const standard: Standard<never> = {
 const laplaceDefinition = locationScale(standard);
 
 /** The Laplace distribution: exponential on both sides of a location. */
-export const laplace = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(laplaceDefinition, { location, scale }));
+export const laplace = refusingSurplus(
+  "laplace",
+  (location: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(laplaceDefinition, { location, scale })),
+);

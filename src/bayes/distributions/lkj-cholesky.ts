@@ -2,6 +2,7 @@
  * Correlation matrices by their Cholesky factors, after Lewandowski, Kurowicka and Joe (Generating random correlation
  * matrices based on vines and extended onion method, 2009): density det(L·Lᵀ)^(η - 1).
  */
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError } from "../../core/errors.js";
 import { beta } from "../../random/gamma.js";
 import { countingLike, type Tensor, tensor } from "../../tensor/index.js";
@@ -58,6 +59,7 @@ function definitionOf(n: number): Definition<"concentration"> {
  * small correlations.
  */
 export function lkjCholesky(n: number, concentration: Argument = 1): RandomVariable {
+  checkCount("lkjCholesky", 2, arguments);
   if (!Number.isInteger(n) || n < 2) {
     throw new ArgumentError(`lkjCholesky: ${n} variables; correlations are between 2 or more.`);
   }

@@ -1,4 +1,5 @@
 /** The logistic distribution: the log-odds of a uniform number. */
+import { refusingSurplus } from "../../core/arity.js";
 import { uniform } from "../../random/uniform.js";
 import type { Argument } from "../arguments/argument.js";
 import { bind } from "../definition/definition.js";
@@ -23,5 +24,8 @@ const standard: Standard<never> = {
 const logisticDefinition = locationScale(standard);
 
 /** The logistic distribution around a location. */
-export const logistic = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(logisticDefinition, { location, scale }));
+export const logistic = refusingSurplus(
+  "logistic",
+  (location: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(logisticDefinition, { location, scale })),
+);

@@ -1,4 +1,5 @@
 /** Mixtures: a draw comes from one of several distributions, and nobody says from which. Sums out discrete variables. */
+import { refusingSurplus } from "../../core/arity.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
@@ -256,8 +257,13 @@ export type Components = RandomVariable | readonly RandomVariable[];
  * A draw from one of several distributions, with weights that sum to 1: `mixture([0.3, 0.7], [normal(0, 1), cauchy(0, 1)])`
  * or, for components along an axis, `mixture(w, normal(mu, sigma))`.
  */
-export const mixture = (weights: Argument, components: Components): RandomVariable => made(weights, components, false);
+export const mixture = refusingSurplus(
+  "mixture",
+  (weights: Argument, components: Components): RandomVariable => made(weights, components, false),
+);
 
 /** The same with weights in proportion to exp(logits). */
-export const mixtureLogits = (logits: Argument, components: Components): RandomVariable =>
-  made(logits, components, true);
+export const mixtureLogits = refusingSurplus(
+  "mixtureLogits",
+  (logits: Argument, components: Components): RandomVariable => made(logits, components, true),
+);

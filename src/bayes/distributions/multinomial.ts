@@ -1,4 +1,5 @@
 /** The multinomial distribution: counts of several classes in a number of trials. */
+import { refusingSurplus } from "../../core/arity.js";
 import { binomial } from "../../random/binomial.js";
 import { type Key, split } from "../../random/key.js";
 import { type Tensor, where } from "../../tensor/index.js";
@@ -45,5 +46,8 @@ const multinomialDefinition: Definition<"trials" | "probabilities"> = {
 };
 
 /** Counts of classes in `trials` trials, with probabilities along the last axis, which sum to 1. */
-export const multinomial = (trials: Argument, probabilities: Argument): RandomVariable =>
-  new RandomVariable(bind(multinomialDefinition, { trials, probabilities }));
+export const multinomial = refusingSurplus(
+  "multinomial",
+  (trials: Argument, probabilities: Argument): RandomVariable =>
+    new RandomVariable(bind(multinomialDefinition, { trials, probabilities })),
+);

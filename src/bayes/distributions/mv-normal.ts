@@ -1,5 +1,7 @@
 /** Normal vectors, by their covariance, its Cholesky factor, or its inverse. */
+
 import { checkOptions } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError } from "../../core/errors.js";
 import { cholesky as choleskyOf, triangularSolve } from "../../linalg/triangular.js";
 import { normal as normalNumbers } from "../../random/normal.js";
@@ -120,6 +122,7 @@ function definitionOf({ name, joint, kind, factor, colour, whiten, sign }: Colou
 
 /** Normal vectors of a mean [.., n] (or one number for all) and a covariance, its lower factor or its inverse [.., n, n]. */
 export function mvNormal(mean: Argument, spread: Spread): RandomVariable {
+  checkCount("mvNormal", 2, arguments);
   checkOptions("mvNormal", spread as Matrices, { covariance: "any", cholesky: "any", precision: "any" });
   const given = [byCovariance, byCholesky, byPrecision].flatMap((colouring) => {
     const matrix = (spread as Matrices)[colouring.name];

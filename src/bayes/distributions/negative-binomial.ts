@@ -1,4 +1,5 @@
 /** Counts that vary more than Poisson's, and the number of failures before a success. */
+import { refusingSurplus } from "../../core/arity.js";
 import { gamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { poisson } from "../../random/poisson.js";
@@ -40,8 +41,11 @@ const negativeBinomialDefinition: Definition<"mean" | "concentration"> = {
 };
 
 /** Poisson numbers of a gamma-distributed rate: mean `mean`, variance mean + mean²/concentration. */
-export const negativeBinomial = (mean: Argument, concentration: Argument): RandomVariable =>
-  new RandomVariable(bind(negativeBinomialDefinition, { mean, concentration }));
+export const negativeBinomial = refusingSurplus(
+  "negativeBinomial",
+  (mean: Argument, concentration: Argument): RandomVariable =>
+    new RandomVariable(bind(negativeBinomialDefinition, { mean, concentration })),
+);
 
 const geometricDefinition: Definition<"probability"> = {
   name: "geometric",
@@ -55,5 +59,7 @@ const geometricDefinition: Definition<"probability"> = {
 };
 
 /** The number of failures before the first success. */
-export const geometric = (probability: Argument): RandomVariable =>
-  new RandomVariable(bind(geometricDefinition, { probability }));
+export const geometric = refusingSurplus(
+  "geometric",
+  (probability: Argument): RandomVariable => new RandomVariable(bind(geometricDefinition, { probability })),
+);

@@ -1,4 +1,5 @@
 /** The normal distribution, its half, and the exponential of a normal number. */
+import { refusingSurplus } from "../../core/arity.js";
 import { normal as normalNumbers } from "../../random/normal.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
@@ -25,12 +26,17 @@ export const normalDefinition = locationScale(standard);
 const halfNormalDefinition = halved(standard, { name: "halfNormal", mean: () => Math.sqrt(2 / Math.PI) });
 
 /** The normal distribution; `scale` is the standard deviation. */
-export const normal = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(normalDefinition, { location, scale }));
+export const normal = refusingSurplus(
+  "normal",
+  (location: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(normalDefinition, { location, scale })),
+);
 
 /** The size of a normal number of mean 0. */
-export const halfNormal = (scale: Argument): RandomVariable =>
-  new RandomVariable(bind(halfNormalDefinition, { scale }));
+export const halfNormal = refusingSurplus(
+  "halfNormal",
+  (scale: Argument): RandomVariable => new RandomVariable(bind(halfNormalDefinition, { scale })),
+);
 
 const logNormalDefinition: Definition<"location" | "scale"> = {
   name: "logNormal",
@@ -58,5 +64,8 @@ const logNormalDefinition: Definition<"location" | "scale"> = {
 };
 
 /** The exponential of a normal number, whose mean and standard deviation are the arguments. */
-export const logNormal = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(logNormalDefinition, { location, scale }));
+export const logNormal = refusingSurplus(
+  "logNormal",
+  (location: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(logNormalDefinition, { location, scale })),
+);

@@ -1,4 +1,5 @@
 /** Ordered classes, such as answers from "never" to "always": a logistic number is cut into classes at rising points. */
+import { refusingSurplus } from "../../core/arity.js";
 import { uniform } from "../../random/uniform.js";
 import { countingLike, type Tensor, where } from "../../tensor/index.js";
 import { type Argument, shapeOfArgument } from "../arguments/argument.js";
@@ -68,5 +69,8 @@ const orderedLogisticDefinition: Definition<"location" | "cutpoints"> = {
  * Classes 0, 1 … with P(class ≤ k) = σ(cutpoints_k - location): one class more than there are cutpoints, which rise along the
  * last axis, as those of `normal(0, 2).shape(4).constrained(ordered)` do.
  */
-export const orderedLogistic = (location: Argument, cutpoints: Argument): RandomVariable =>
-  new RandomVariable(bind(orderedLogisticDefinition, { location, cutpoints }));
+export const orderedLogistic = refusingSurplus(
+  "orderedLogistic",
+  (location: Argument, cutpoints: Argument): RandomVariable =>
+    new RandomVariable(bind(orderedLogisticDefinition, { location, cutpoints })),
+);

@@ -1,4 +1,5 @@
 /** The Pareto distribution: power laws from a least value on. */
+import { refusingSurplus } from "../../core/arity.js";
 import { exponential } from "../../random/exponential.js";
 import { where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -30,5 +31,8 @@ const paretoDefinition: Definition<"exponent" | "least"> = {
 };
 
 /** Pareto numbers: P(X > x) = (least/x)^exponent. */
-export const pareto = (exponent: Argument, least: Argument): RandomVariable =>
-  new RandomVariable(bind(paretoDefinition, { exponent, least }));
+export const pareto = refusingSurplus(
+  "pareto",
+  (exponent: Argument, least: Argument): RandomVariable =>
+    new RandomVariable(bind(paretoDefinition, { exponent, least })),
+);

@@ -1,4 +1,5 @@
 /** Counts of events, by their rate or its logarithm. */
+import { refusingSurplus } from "../../core/arity.js";
 import { poisson as poissonNumbers } from "../../random/poisson.js";
 import { where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -25,7 +26,10 @@ const poissonDefinition: Definition<"rate"> = {
 };
 
 /** The number of events that happen at a rate. */
-export const poisson = (rate: Argument): RandomVariable => new RandomVariable(bind(poissonDefinition, { rate }));
+export const poisson = refusingSurplus(
+  "poisson",
+  (rate: Argument): RandomVariable => new RandomVariable(bind(poissonDefinition, { rate })),
+);
 
 const poissonLogDefinition: Definition<"logRate"> = {
   name: "poissonLog",
@@ -46,5 +50,7 @@ const poissonLogDefinition: Definition<"logRate"> = {
 };
 
 /** How many events happen, by the logarithm of their rate: Poisson regression. */
-export const poissonLog = (logRate: Argument): RandomVariable =>
-  new RandomVariable(bind(poissonLogDefinition, { logRate }));
+export const poissonLog = refusingSurplus(
+  "poissonLog",
+  (logRate: Argument): RandomVariable => new RandomVariable(bind(poissonLogDefinition, { logRate })),
+);

@@ -1,5 +1,7 @@
 /** Gaussian random walks along the last axis. */
+
 import { checkOptions } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { broadcastShapes } from "../../core/shape.js";
 import { split } from "../../random/key.js";
 import { normal as normalNumbers } from "../../random/normal.js";
@@ -34,6 +36,7 @@ export interface RandomWalkOptions {
 
 /** A walk of normal steps: x_t = x_{t-1} + drift + scale·z_t. */
 export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions): RandomVariable {
+  checkCount("gaussianRandomWalk", 2, arguments);
   checkOptions("gaussianRandomWalk", options, { steps: "number", drift: "any", start: "any" });
   const { steps, drift = 0 } = options;
   const given = options.start === undefined ? null : partOf(options.start, "gaussianRandomWalk");

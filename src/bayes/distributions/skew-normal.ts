@@ -1,4 +1,5 @@
 /** The skew normal distribution (Azzalini 1985): a normal density times the probability that a normal number is below slant·z. */
+import { refusingSurplus } from "../../core/arity.js";
 import { split } from "../../random/key.js";
 import { normal as normalNumbers } from "../../random/normal.js";
 import type { Tensor } from "../../tensor/index.js";
@@ -42,5 +43,8 @@ const skewNormalDefinition: Definition<"location" | "scale" | "slant"> = {
 };
 
 /** Normal numbers that lean to one side: to the right for a positive slant; a slant of 0 is the normal distribution. */
-export const skewNormal = (location: Argument, scale: Argument, slant: Argument): RandomVariable =>
-  new RandomVariable(bind(skewNormalDefinition, { location, scale, slant }));
+export const skewNormal = refusingSurplus(
+  "skewNormal",
+  (location: Argument, scale: Argument, slant: Argument): RandomVariable =>
+    new RandomVariable(bind(skewNormalDefinition, { location, scale, slant })),
+);

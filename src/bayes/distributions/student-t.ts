@@ -1,4 +1,5 @@
 /** Student's t and its half: normal numbers over the root of a gamma number, with heavy tails. */
+import { refusingSurplus } from "../../core/arity.js";
 import { logGamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
@@ -48,9 +49,15 @@ const halfStudentTDefinition = halved(standard, {
 });
 
 /** Student's t with `freedom` degrees of freedom. */
-export const studentT = (freedom: Argument, location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(studentTDefinition, { freedom, location, scale }));
+export const studentT = refusingSurplus(
+  "studentT",
+  (freedom: Argument, location: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(studentTDefinition, { freedom, location, scale })),
+);
 
 /** The size of a Student's t number around 0. */
-export const halfStudentT = (freedom: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(halfStudentTDefinition, { freedom, scale }));
+export const halfStudentT = refusingSurplus(
+  "halfStudentT",
+  (freedom: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(halfStudentTDefinition, { freedom, scale })),
+);

@@ -2,7 +2,9 @@
  * Likelihoods of a transformed quantity: `y - f(θ)` is normal, `log y - f(θ)` is Student's t, the errors of an ARMA series are
  * independent. The variable is y itself, so that log-likelihoods, PSIS-LOO, predictions and files know it as an observation.
  */
+
 import { checkOptions } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { Tensor } from "../../tensor/index.js";
@@ -96,6 +98,7 @@ function transformedOf(
  * The log density of y is that of the base at to(y) plus `logJacobian`, which you give where to(y) stretches.
  */
 export function transformed(base: RandomVariable, transformation: Transformation): RandomVariable {
+  checkCount("transformed", 2, arguments);
   checkOptions("transformed", transformation, {
     to: "function",
     from: "function",

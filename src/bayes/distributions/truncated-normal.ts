@@ -1,6 +1,7 @@
 /** Normal numbers between bounds, renormalised, which matters where bounds or parameters are unknown. */
 
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError } from "../../core/errors.js";
 import { gaussLegendre } from "../../core/quadrature.js";
 import { randomWords } from "../../random/bits.js";
@@ -123,6 +124,7 @@ const definitionOf = (ends: Ends): Definition<Name> => ({
 
 /** The normal distribution kept to numbers from `low` to `high`; either may be left out or depend on other variables. */
 export function truncatedNormal(location: Argument, scale: Argument, bounds: Bounds): RandomVariable {
+  checkCount("truncatedNormal", 3, arguments);
   checkOptions("truncatedNormal", bounds, BOUNDS);
   const { low, high } = bounds;
   if (low === undefined && high === undefined) {

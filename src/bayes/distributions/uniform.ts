@@ -1,4 +1,5 @@
 /** The uniform distribution. */
+import { refusingSurplus } from "../../core/arity.js";
 import { uniform as uniformNumbers } from "../../random/uniform.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
@@ -25,5 +26,7 @@ const uniformDefinition: Definition<"low" | "high"> = {
 };
 
 /** Evenly from low to high, either of which may depend on other variables. */
-export const uniform = (low: Argument, high: Argument): RandomVariable =>
-  new RandomVariable(bind(uniformDefinition, { low, high }));
+export const uniform = refusingSurplus(
+  "uniform",
+  (low: Argument, high: Argument): RandomVariable => new RandomVariable(bind(uniformDefinition, { low, high })),
+);

@@ -1,5 +1,6 @@
 /** The von Mises distribution: normal numbers on a circle. */
 
+import { refusingSurplus } from "../../core/arity.js";
 import { pairOfWords, randomWords, unitFloats } from "../../random/bits.js";
 import { split } from "../../random/key.js";
 import { firstAccepted } from "../../random/rejection.js";
@@ -99,5 +100,8 @@ const vonMisesDefinition: Definition<"location" | "concentration"> = {
 };
 
 /** Angles around a location; a large concentration κ is nearly a normal distribution of standard deviation 1/√κ. */
-export const vonMises = (location: Argument, concentration: Argument): RandomVariable =>
-  new RandomVariable(bind(vonMisesDefinition, { location, concentration }));
+export const vonMises = refusingSurplus(
+  "vonMises",
+  (location: Argument, concentration: Argument): RandomVariable =>
+    new RandomVariable(bind(vonMisesDefinition, { location, concentration })),
+);

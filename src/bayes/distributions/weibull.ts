@@ -1,4 +1,5 @@
 /** The Weibull distribution: waiting times whose rate rises or falls. */
+import { refusingSurplus } from "../../core/arity.js";
 import { exponential } from "../../random/exponential.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -52,5 +53,8 @@ const weibullDefinition: Definition<"concentration" | "scale"> = {
 };
 
 /** Weibull numbers: scale times an exponential number to the power 1/concentration. */
-export const weibull = (concentration: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(weibullDefinition, { concentration, scale }));
+export const weibull = refusingSurplus(
+  "weibull",
+  (concentration: Argument, scale: Argument): RandomVariable =>
+    new RandomVariable(bind(weibullDefinition, { concentration, scale })),
+);

@@ -4,6 +4,8 @@
  * elements, roots of χ² numbers on the diagonal and standard normal ones below. So nothing large cancels, and draws are made
  * of the same.
  */
+import { checkCount } from "../../core/arity.js";
+import { DTYPES, type DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
 import { cholesky, triangularSolve } from "../../linalg/triangular.js";
@@ -109,6 +111,17 @@ function drawnFactor({ key, shape, dtype }: DrawRequest, freedoms: Tensor, n: nu
   return where(isDiagonal, positiveFloats(squares).sqrt().expandDims(-1), below);
 }
 
+/**
+ * Draws of few degrees of freedom may be singular but for less than rounding, which then makes them indefinite. As much more on
+ * the diagonal as rounding can take away keeps them inside the support.
+ */
+function insideSupport(drawn: Tensor, n: number): Tensor {
+  const rounding = 2 * n * (n + 2) * DTYPES[drawn.dtype as DType].epsilon;
+  const isDiagonal = eye(n, n, { dtype: "bool", device: drawn.device });
+  const raised = drawn.mul(where(isDiagonal, 1 + rounding, scalarLike(drawn, 1)));
+  return where(covarianceMatrix.holds(drawn).expandDims(-1).expandDims(-1), drawn, raised);
+}
+
 const definitionOf = (
   kind: Kind,
   moments: Required<Pick<Definition<Name>, "mean" | "variance">>,
@@ -124,7 +137,8 @@ const definitionOf = (
   freeTerms: (free, p, given, isShort) => termsOf(kind, factorBehind(free, sizeIn(p)), p, given, isShort),
   draw(request, p) {
     const n = sizeIn(p);
-    return kind.made(drawnFactor(request, kind.freedoms(p.freedom, n), n), cholesky(p.scale));
+    const drawn = kind.made(drawnFactor(request, kind.freedoms(p.freedom, n), n), cholesky(p.scale));
+    return insideSupport(drawn.cast(request.dtype), n);
   },
   ...moments,
 });
@@ -169,12 +183,14 @@ function checkFreedom(name: string, freedom: Argument, scale: Argument): void {
  * freedom·scale. `freedom` is a number above n - 1.
  */
 export function wishart(freedom: Argument, scale: Argument): RandomVariable {
+  checkCount("wishart", 2, arguments);
   checkFreedom("wishart", freedom, scale);
   return new RandomVariable(bind(wishartDefinition, { freedom, scale }));
 }
 
 /** The inverse of a wishart(freedom, inverse of scale) matrix, of mean scale/(freedom - n - 1). `freedom` is above n - 1. */
 export function inverseWishart(freedom: Argument, scale: Argument): RandomVariable {
+  checkCount("inverseWishart", 2, arguments);
   checkFreedom("inverseWishart", freedom, scale);
   return new RandomVariable(bind(inverseWishartDefinition, { freedom, scale }));
 }

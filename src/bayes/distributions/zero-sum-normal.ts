@@ -1,4 +1,5 @@
 /** Normal vectors that sum to 0: effects of groups relative to their average, all groups alike. */
+import { checkCount } from "../../core/arity.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { normal as normalNumbers } from "../../random/normal.js";
@@ -49,6 +50,7 @@ function definitionOf(n: number): Definition<"scale"> {
  * Each element has the variance scale²·(1 - 1/n).
  */
 export function zeroSumNormal(n: number, scale: Argument): RandomVariable {
+  checkCount("zeroSumNormal", 2, arguments);
   if (!Number.isInteger(n) || n < 2) {
     const isSwapped = Number.isInteger(scale);
     const remedy = isSwapped

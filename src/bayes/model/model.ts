@@ -2,7 +2,9 @@
  * Models: `model(fn)` keeps a function that says how data come about; `.given(observed, data)` joins it with data to a
  * `Posterior`. Names come from the keys of what the function returns.
  */
+
 import { checkFunction, checkOptions, type OptionKinds } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { checkKey, type Key } from "../../random/key.js";
@@ -64,7 +66,11 @@ export type Simulated<R> = { readonly [K in keyof R]: Tensor };
 export function model<D, R extends Returned>(fn: (data: D) => R): Model<D, R> {
   checkFunction("model", fn);
   const made: Model<D, R> = {
-    given: (observed, ...[data]) => new Posterior(fn, observed, data),
+    given: (...args) => {
+      checkCount("given", 2, args);
+      const [observed, data] = args;
+      return new Posterior(fn, observed, data);
+    },
     simulate(key, ...rest) {
       const [data, options = {}] = rest as unknown as [D, SimulateOptions?];
       checkKey(key, "simulate", "");

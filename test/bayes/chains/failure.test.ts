@@ -54,6 +54,19 @@ describeOnTensorDevices("a chain that starts at a log density of -1e100", (devic
   });
 });
 
+test("a chain in a valley that floats are too coarse for goes on with the smallest step that moves it", async () => {
+  // Across the valley the density changes by 1e27 from one float to the next.
+  const valley = model(() => {
+    const a = normal(0, 1),
+      b = normal(0, 1);
+    factor(a.sub(b).square().mul(-1e60));
+    return { a, b };
+  }).given({});
+  const inits = Array.from({ length: 2 }, () => [0.3, 0.3]);
+  const fit = await valley.sample({ chains: 2, warmup: 50, draws: 5, inits, dtype: "f64" });
+  assert.ok(Array.from(fit.draws.values("a") as ArrayLike<number>).every(Number.isFinite));
+});
+
 describe("where no step size suits", () => {
   test("the error names the chain, the point, the density and the gradient there", async () => {
     // Steeper than the smallest of steps can follow.

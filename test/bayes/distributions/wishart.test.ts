@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inverseWishart, model, mvNormal, normal, wishart } from "../../../src/bayes/index.js";
+import { key } from "../../../src/random/key.js";
 import { type Tensor, tensor } from "../../../src/tensor/index.js";
 import { grad } from "../../../src/transforms/grad.js";
 import { vmap } from "../../../src/transforms/vmap.js";
@@ -215,6 +216,17 @@ describeOnTensorDevices("degrees of freedom so many that the usual formulas canc
       close(second.itemSync() as number, inverted, tolerance, "inverseWishart");
     });
   }
+});
+
+describeOnTensorDevices("draws", (device) => {
+  test("of few degrees of freedom lie in the support, although many are singular but for less than rounding", () => {
+    for (const dtype of ["f32", "f64"] as const) {
+      for (const distribution of [wishart(1.1, scale).distribution, inverseWishart(1.5, scale).distribution]) {
+        const drawn = distribution.sample(key(2, { device }), [5000], { dtype });
+        assert.ok(distribution.support.holds(drawn).all().itemSync(), `${distribution.name} in ${dtype}`);
+      }
+    }
+  });
 });
 
 describeOnTensorDevices("chains", (device) => {

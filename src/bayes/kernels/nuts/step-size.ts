@@ -14,9 +14,13 @@ const DUAL = { gamma: 0.05, t0: 10, kappa: 0.75 } as const;
 /** Step sizes beyond this mean that the density does not fall off. */
 const MAX_STEP = 1e7;
 
+/** The way of the search: doubling, not begun, halving, and halving where the last step led to no finite density. */
+const SEARCH = { up: 1, none: 0, down: -1, fallen: -2 } as const;
+
 /**
- * Doubles or halves the step size until one step changes the acceptance across 0.8, as Stan does. It halves until steps lead
- * nowhere, down to the smallest float: a chain may start at a log density of -1e100, and its first steps lead out of there.
+ * Doubles or halves the step size until one step changes the acceptance across 0.8, as Stan does. It halves down to the
+ * smallest float, or until rounding undoes the step: a chain may start at a log density of -1e100, and its first steps lead out
+ * of there. Where floats cannot follow the density, the smallest step that moves the chain must do.
  */
 export function searchStep(chain: NutsState, delta: Value): void {
   const { k, ops, energy, type, ints, reals } = chain;
@@ -25,17 +29,22 @@ export function searchStep(chain: NutsState, delta: Value): void {
   const limit = ops.float(energy, Math.log(0.8));
   const isEasy = k.compare("gt", delta, limit);
   const side = ints.searchSide.get();
-  const isFirst = k.compare("eq", side, i(0));
-  const now = k.select(isEasy, i(1), i(-1));
-  const isCrossed = ops.and(ops.not(isFirst), k.compare("ne", side, now));
+  const isFirst = k.compare("eq", side, i(SEARCH.none));
+  const isDoubling = k.compare("eq", side, i(SEARCH.up));
+  const isHalving = k.compare("lt", side, i(SEARCH.none));
+  const isBounded = k.compare("lt", k.unary("abs", delta), ops.float(energy, Number.POSITIVE_INFINITY));
+  const now = k.select(isEasy, i(SEARCH.up), k.select(isBounded, i(SEARCH.down), i(SEARCH.fallen)));
+  const isCrossed = ops.or(ops.and(isDoubling, ops.not(isEasy)), ops.and(isHalving, isEasy));
   ints.phase.set(i(PHASE.begin));
   // A step that rounding undoes is always accepted, and says nothing of the density around.
-  const isHalving = k.compare("eq", side, i(-1));
   const isUndone = ops.and(isHalving, ops.not(hasMoved(chain)));
+  const isLeast = ops.and(isUndone, k.compare("eq", side, i(SEARCH.down)));
   ops.when(
-    ops.and(isCrossed, ops.not(isUndone)),
+    ops.or(ops.and(isCrossed, ops.not(isUndone)), isLeast),
     () => {
       ints.isSearching.set(i(0));
+      const factor = k.select(isLeast, ops.float(energy, 2), ops.float(energy, 1));
+      reals.stepSize.set(ops.mul(reals.stepSize.get(), factor));
       restartDualAveraging(chain);
     },
     () => {
