@@ -154,6 +154,7 @@ function sweep(swept: SweptEstimator): void {
       );
     await assert.rejects(async () => weighted([1, Number.NaN]), /weight 1 is NaN|takes no weights/);
     await assert.rejects(async () => weighted([1, -1]), /a weight is -1|takes no weights/);
+    await assert.rejects(async () => weighted([0, 0]), /all weights are 0|takes no weights/);
     await assert.rejects(async () => weighted([1]), /2 samples and 1 weights|takes no weights/);
   });
 

@@ -8,13 +8,20 @@ import { ArgumentError } from "../../core/errors.js";
 import { type Tensor, tensor } from "../../tensor/index.js";
 import type { FitProgress } from "../core/estimator.js";
 import { clusterer } from "../core/sorts.js";
-import { checkMetric, METRIC_KINDS, type MetricOptions, spaceOf } from "../neighbors/metric.js";
 import { hostValues } from "../neighbors/within.js";
-import { type Touching, touching } from "./touching.js";
+import {
+  checkDistances,
+  checkPrecomputed,
+  DISTANCE_KINDS,
+  type DistanceOptions,
+  isPrecomputed,
+  spaceFor,
+} from "./distances.js";
+import { type Touching, touching, touchingIn } from "./touching.js";
 import { UnionFind } from "./union-find.js";
 
 /** Options of `dbscan`. */
-export interface DbscanOptions extends MetricOptions {
+export interface DbscanOptions extends DistanceOptions {
   /** The radius within which samples are neighbours: 0.5 unless told. */
   readonly eps?: number;
   /** The samples (or their total weight) within the radius that make a core sample, itself among them: 5 unless told. */
@@ -33,9 +40,9 @@ export interface DbscanLearned {
 /** Clusters by density. Of clusters that reach a sample that is no core, the first has it, as in scikit-learn. */
 export const dbscan = clusterer<DbscanLearned, DbscanOptions>({
   kind: "dbscan",
-  options: { eps: "number", minSamples: "number", ...METRIC_KINDS },
+  options: { eps: "number", minSamples: "number", ...DISTANCE_KINDS },
   check(options) {
-    checkMetric("dbscan", options);
+    checkDistances("dbscan", options);
     const { eps = 0.5, minSamples = 5 } = options;
     checkWhole("dbscan", "minSamples", minSamples, 1);
     if (eps > 0) return;
@@ -43,8 +50,7 @@ export const dbscan = clusterer<DbscanLearned, DbscanOptions>({
   },
   async *learn({ x, weights, signal }, options) {
     const { eps = 0.5, minSamples = 5 } = options;
-    const space = spaceOf(options);
-    const pairs = await touching(space.embed(x), space.reduced(eps), space, signal);
+    const pairs = await pairsOf(x, eps, options, signal);
     const progress = (step: number): FitProgress => ({ step, steps: 2 });
     const counts = await pairs.counts(weights ? await hostValues(weights) : null, minSamples);
     const isCore = Uint8Array.from(counts, (count) => (count >= minSamples ? 1 : 0));
@@ -57,6 +63,20 @@ export const dbscan = clusterer<DbscanLearned, DbscanOptions>({
     return { labels: tensor(labels, { device }) as Tensor, coreIndices: tensor(core, { device }) as Tensor };
   },
 });
+
+async function pairsOf(
+  x: Tensor,
+  eps: number,
+  options: DbscanOptions,
+  signal: AbortSignal | undefined,
+): Promise<Touching> {
+  if (isPrecomputed(options)) {
+    await checkPrecomputed("dbscan.fit", x);
+    return touchingIn(x, eps, signal);
+  }
+  const space = spaceFor(options);
+  return touching(space.embed(x), space.reduced(eps), space, signal);
+}
 
 /** Numbers of the components of core samples, in the order of their first samples; others take the least number that reaches them. */
 async function labelsOf(isCore: Uint8Array, pairs: Touching): Promise<Int32Array> {

@@ -38,9 +38,11 @@ export function checkDistances(operation: string, { metric, p }: DistanceOptions
   if (metric !== "precomputed") checkMetric(operation, { metric, p });
 }
 
-const isPrecomputed = (options: DistanceOptions): boolean => options.metric === "precomputed";
+/** Whether samples are distances themselves. */
+export const isPrecomputed = (options: DistanceOptions): boolean => options.metric === "precomputed";
 
-const spaceFor = ({ metric, p }: DistanceOptions): Space => spaceOf({ metric: metric as Metric | undefined, p });
+/** The space of the samples, where they are none. */
+export const spaceFor = ({ metric, p }: DistanceOptions): Space => spaceOf({ metric: metric as Metric | undefined, p });
 
 /** Throws unless samples are a matrix from each to each. */
 export function checkSquareShape(operation: string, what: string, { shape }: Tensor): void {

@@ -91,16 +91,40 @@ function firstCore(core: Uint8Array, start: number, end: number): number {
   return -1;
 }
 
-const onDevice = (samples: Tensor, radius: number, space: Space, signal: AbortSignal | undefined): Touching => {
-  const forPairs = async (visit: (a: number, b: number) => void): Promise<void> => {
+const onDevice = (samples: Tensor, radius: number, space: Space, signal: AbortSignal | undefined): Touching =>
+  inPairs(samples.shape[0] as number, async (visit) => {
     for await (const { row, words, width } of pairBits(samples, samples, radius, space)) {
       signal?.throwIfAborted();
       for (let i = 0; i < words.length / width; i++) forBits(words, i * width, width, (b) => visit(row + i, b));
     }
-  };
+  });
+
+/** Cells of a matrix of distances that are read at once. */
+const MOST_READ = 2 ** 24;
+
+/** The pairs within a radius, by their distances [samples, samples], the same both ways. */
+export function touchingIn(distances: Tensor, radius: number, signal: AbortSignal | undefined): Touching {
+  const count = distances.shape[0] as number;
+  const band = Math.max(1, Math.floor(MOST_READ / count));
+  return inPairs(count, async (visit) => {
+    for (let first = 0; first < count; first += band) {
+      signal?.throwIfAborted();
+      const flags = await distances
+        .at(`${first}:${Math.min(count, first + band)}`)
+        .lessEqual(radius)
+        .data();
+      flags.forEach((isNear: number | boolean, place: number) => {
+        if (isNear) visit(first + Math.floor(place / count), place % count);
+      });
+    }
+  });
+}
+
+/** Pairs that are gone over one by one. */
+const inPairs = (count: number, forPairs: (visit: (a: number, b: number) => void) => Promise<void>): Touching => {
   return {
     async counts(weights) {
-      const counts = new Float64Array(samples.shape[0] as number);
+      const counts = new Float64Array(count);
       await forPairs((a, b) => {
         counts[a] = (counts[a] as number) + (weights ? (weights[b] as number) : 1);
       });

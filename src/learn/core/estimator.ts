@@ -10,7 +10,7 @@ import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
-import { checkTensor, isTensor, type Tensor, tensor } from "../../tensor/index.js";
+import { checkTensor, isTensor, stack, type Tensor, tensor } from "../../tensor/index.js";
 import { changedOptions } from "./changed-options.js";
 import { featuresNamed, inputNames } from "./feature-names.js";
 import { checkFinite } from "./finite.js";
@@ -344,6 +344,7 @@ function groupsOf(
 
 async function checkWeights(operation: string, weights: Tensor): Promise<void> {
   await checkFinite(operation, "weight", weights);
-  const least = Number(await weights.min().item());
+  const [least, most] = Array.from(await stack([weights.min(), weights.max()]).data(), Number) as [number, number];
+  if (most === 0) throw new ArgumentError(`${operation}: all weights are 0; no sample would count.`);
   if (least < 0) throw new ArgumentError(`${operation}: a weight is ${least}; weights are zero or more.`);
 }

@@ -50,13 +50,16 @@ const EPSILON = 2 ** -52;
 /** Rooms for nodes come in few sizes, so that few programs serve all rounds. */
 const roomFor = (nodes: number): number => 64 * 16 ** Math.max(0, Math.ceil(Math.log2(nodes / 64) / 4));
 
-/** Grows trees. */
-export async function growExactly(data: ExactData, rows: TreeRows, limits: ExactLimits): Promise<TreeColumns> {
+/** Grows trees: each round splits all nodes that are open. */
+export async function growExactly(
+  data: ExactData,
+  rows: TreeRows,
+  limits: ExactLimits,
+  signal?: AbortSignal,
+): Promise<TreeColumns> {
   const growth = new ExactGrowth(data, rows, limits);
   await growth.begin();
-  while (await growth.round()) {
-    // Each round splits all nodes that are open.
-  }
+  while (await growth.round()) signal?.throwIfAborted();
   return growth.finish();
 }
 

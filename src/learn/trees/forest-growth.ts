@@ -49,7 +49,7 @@ export async function* growForest(
   for (let first = 0; first < plan.trees; first += size) {
     signal?.throwIfAborted();
     const group = await rowsOf(data, weights, limits.seed, plan, first, Math.min(size, plan.trees - first));
-    const grown = await growExactly(data, group.rows, limits);
+    const grown = await growExactly(data, group.rows, limits, signal);
     groups.push(grown);
     if (plan.predictsUnseen && group.isUnseen) {
       const told = predictionsOf(columnTensors([grown], x.device, x.dtype), x);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { random, type Tensor, tensor } from "../../../src/index.js";
-import { dbscan } from "../../../src/learn/index.js";
+import { dbscan, metrics } from "../../../src/learn/index.js";
 import { of } from "../../support/learn-cases.js";
 import { describeOnTensorDevices, devicesWithDoubles, numbersOf } from "../../support/tensors.js";
 import { clusterCases } from "./cases.js";
@@ -69,4 +69,26 @@ test("wrong options are refused by name", () => {
   assert.throws(() => dbscan({ minSamples: 0 }), /minSamples is a whole number from 1 on/);
   assert.throws(() => dbscan({ metric: "far" as never }), /metric is "far"; it is "minkowski" or/);
   assert.throws(() => dbscan({ p: 0.5 }), /p is 0.5/);
+});
+
+test("precomputed distances give the clusters of the samples that they are of, whatever the measure", async () => {
+  for (const metric of ["euclidean", "canberra"] as const) {
+    const x = random.uniform(random.key(3, { device: "cpu" }), [150, 3], { dtype: "f64" }) as Tensor;
+    const matrix = metrics.pairwiseDistances(x, undefined, { metric });
+    const eps = metric === "euclidean" ? 0.15 : 0.4;
+    const found = await dbscan({ metric: "precomputed", eps, minSamples: 4 }).fit(matrix);
+    const rows = (await matrix.array()) as number[][];
+    const weights = rows.map((_, i) => (i % 3 === 0 ? 4 : 0.5));
+    const weighed = await dbscan({ metric: "precomputed", eps, minSamples: 4 }).fit(matrix, undefined, { weights });
+    const heavy = rows.flatMap((row, i) => {
+      const sum = row.reduce((total, each, j) => total + (each <= eps ? weights[j]! : 0), 0);
+      return sum >= 4 ? [i] : [];
+    });
+    assert.deepEqual(numbersOf(weighed.learned.coreIndices), heavy);
+    if (metric === "euclidean") {
+      const { learned } = await dbscan({ eps, minSamples: 4 }).fit(x);
+      assert.deepEqual(numbersOf(found.learned.labels), numbersOf(learned.labels));
+    } else assert.ok(new Set(numbersOf(found.learned.labels)).size > 2);
+  }
+  await assert.rejects(async () => dbscan({ metric: "precomputed" }).fit([[0, 1]]), /\[samples, samples\]/);
 });

@@ -123,3 +123,12 @@ test("wrong options are refused by name", () => {
   assert.throws(() => isolationForest({ contamination: 0.7 }), /contamination is 0.7/);
   assert.throws(() => isolationForest({ maxSamples: 1.5 }), /maxSamples is a whole number/);
 });
+
+test("a forest whose trees all grow together is aborted on its way", async () => {
+  const x = Array.from({ length: 2000 }, (_, i) => [Math.sin(i * i), Math.cos(3 * i), Math.sin(5 * i)]);
+  const y = x.map((_, i) => Math.sin(11 * i));
+  const controller = new AbortController();
+  const run = randomForestRegressor({ nEstimators: 60 }).fit(x, y, { ...cpu, signal: controller.signal });
+  setTimeout(() => controller.abort(new Error("enough")), 50);
+  await assert.rejects(async () => run, /enough/);
+});
