@@ -26,8 +26,8 @@ function filled(x: Tensor, axis: number, n: number): Tensor {
 }
 
 /**
- * Type 2. Of v, the numbers at even places and then those at odd places backwards, the Fourier transform V gives
- * W[k] = exp(-iπk/2n) V[k], whose real part is the sum at k, and whose imaginary part is the negative of that at n - k.
+ * Type 2. Of v, the numbers at even places and then those at odd places backwards, the Fourier transform V has the sum at k as
+ * the real part of exp(-iπk/2n) V[k]. Of V there is half; the rest are conjugates, and the conjugate product has the same real part.
  */
 export function halfCosineSums(given: Tensor, axis: number, n: number, isSine: boolean, factors: Factors): Tensor {
   const x = filled(given, axis, n);
@@ -35,19 +35,14 @@ export function halfCosineSums(given: Tensor, axis: number, n: number, isSine: b
   const v = concat([everySecond(x, axis, 0), isSine ? odd.neg() : odd], { axis }) as Tensor;
   const half = transformed(v, { kind: "real", axis, length: n, sign: -1, scale: 1 });
   const count = half.shape[axis];
-  const turns = constantsBeside(half, `${factors.key} turns`, count, half.dtype, (k) => {
-    const angle = (-Math.PI * k) / (2 * n);
-    return [Math.cos(angle), Math.sin(angle)];
+  const whole = concat([half, range(half, axis, 1, n - count + 1).flip(axis)], { axis }) as Tensor;
+  const turns = constantsBeside(half, `${factors.key} turns`, n, x.dtype === "f64" ? "c128" : "c64", (k) => {
+    const size = factors.after(isSine ? n - 1 - k : k);
+    const angle = ((k < count ? -1 : 1) * Math.PI * k) / (2 * n);
+    return [size * Math.cos(angle), size * Math.sin(angle)];
   });
-  const turned = half.mul(alongAxis(turns, half, axis));
-  const rest = range(turned, axis, 1, n - count + 1)
-    .imag()
-    .neg()
-    .flip(axis);
-  const sums = (n > count ? concat([turned.real(), rest], { axis }) : turned.real()) as Tensor;
-  const ordered = isSine ? sums.flip(axis) : sums;
-  const after = constantsBeside(x, `${factors.key} after`, n, x.dtype, factors.after);
-  return ordered.mul(alongAxis(after, x, axis)) as Tensor;
+  const sums = whole.mul(alongAxis(turns, whole, axis)).real() as Tensor;
+  return isSine ? (sums.flip(axis) as Tensor) : sums;
 }
 
 /** Type 3, the transpose: the same steps backwards. */
