@@ -41,7 +41,7 @@ export interface Survey {
   /** Nodes it loads, and the indices at which it does, in words. */
   readonly loads: ReadonlyMap<Node, ReadonlySet<string>>;
   readonly ownIndex: string;
-  /** Neighbouring rows load neighbouring elements, and neighbouring rounds of its reductions do not. */
+  /** Neighbouring rows load neighbouring elements, and neighbouring rounds of its reductions do not, but for what all rows load alike beside a matrix. */
   readonly isColumnReduction: boolean;
   /** Additions in each round of its reductions that do not depend on the last axis of the result. */
   readonly sharedAlongLast: number;
@@ -133,9 +133,13 @@ interface Found {
   readonly loads: Map<Node, Set<string>>;
   readonly reductions: Map<Node, FoundReduction>;
   readonly products: Set<Node>;
-  /** Loads whose neighbours in memory are those of neighbouring rows, and of neighbouring rounds of a loop. */
+  /** Loads whose neighbours in memory are those of neighbouring rows, and of neighbouring rounds of a loop over what is a row's own. */
   neighboursByRow: number;
   neighboursByRound: number;
+  /** Loads that neighbouring rounds make beside each other and all rows alike, such as weights of the rounds. */
+  sharedByRows: number;
+  /** Some load is of a matrix: neighbouring rows load neighbours, another row of them in each round. */
+  hasColumns: boolean;
   sharedAlongLast: number;
 }
 
@@ -158,6 +162,8 @@ function begin(result: Node, rowAxes: readonly number[] | null): Found {
     products: new Set(),
     neighboursByRow: 0,
     neighboursByRound: 0,
+    sharedByRows: 0,
+    hasColumns: false,
     sharedAlongLast: 0,
   };
 }
@@ -171,9 +177,18 @@ function noteLoad(found: Found, { node, index }: Visit): void {
   loads.set(node, (loads.get(node) ?? new Set()).add(words(found, index, node)));
   const nearest = ravel(index, node.shape).terms.find(({ factor }) => factor === 1)?.atom;
   if (!nearest) return;
-  if (nearest === innermost) found.neighboursByRow++;
-  else if (!axisOf.has(nearest)) found.neighboursByRound++;
+  const hasRound = index.some((part) => [...atomsOf(part)].some((atom) => !axisOf.has(atom)));
+  if (nearest === innermost) {
+    found.neighboursByRow++;
+    found.hasColumns ||= hasRound;
+  } else if (!axisOf.has(nearest)) {
+    if (dependsOn(index, innermost)) found.neighboursByRound++;
+    else found.sharedByRows++;
+  }
 }
+
+const dependsOn = (index: readonly IndexExpr[], atom: Atom | undefined): boolean =>
+  atom !== undefined && index.some((part) => atomsOf(part).has(atom));
 
 /** Counts what neighbours along the last axis compute alike in each round of a reduction. */
 function noteShared(found: Found, { node: { primitive }, index, outer }: Visit): void {
@@ -254,13 +269,15 @@ function noteReduction({ reductions, unitAxes, axisOf }: Found, visit: Visit, ex
 }
 
 /** Whether rows of a reduction are best computed side by side: see `Survey`. Lanes are of 32 bits. */
-function isColumnReduction({ result, reductions, nodes, loads, neighboursByRow, neighboursByRound }: Found): boolean {
+function isColumnReduction(found: Found): boolean {
+  const { result, reductions, nodes, loads, neighboursByRow, neighboursByRound, sharedByRows, hasColumns } = found;
   const isCountable = ({ shape }: Node) => productOf(shape) <= MAX_I32;
   return (
     reductions.size > 0 &&
     [...reductions.values()].every(({ axes }) => axes.length === result.shape.length) &&
     neighboursByRow > 0 &&
     neighboursByRound === 0 &&
+    (sharedByRows === 0 || hasColumns) &&
     [...nodes.keys()].every((node) => DTYPES[node.dtype].bytes <= 4 && isCountable(node)) &&
     [result, ...loads.keys()].every((node) => DTYPES[node.dtype].bytes === 4 && isCountable(node))
   );

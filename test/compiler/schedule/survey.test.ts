@@ -148,7 +148,13 @@ test("a reduction is one of columns where neighbours of the result read neighbou
   );
   const weights = g.broadcast(g.reshape(stored(64), [64, 1]), [64, 32]);
   const weighted = surveyFrom(g.sum(g.mul(x, weights), [0]), nothingElse, null, [0]);
-  assert.equal(weighted.isColumnReduction, false, "rounds of the loop read neighbours, too");
+  assert.equal(weighted.isColumnReduction, true, "what a round reads is the same for all columns");
+  const pairs = g.sub(g.broadcast(stored(1, 32), [32, 32]), g.broadcast(stored(32, 1), [32, 32]));
+  const ofPairs = surveyFrom(g.sum(g.square(pairs), [0]), nothingElse, null, [0]);
+  assert.equal(ofPairs.isColumnReduction, false, "of pairs there is no matrix");
+  const across = g.mul(storedAs("f32", 32, 32), g.permute(storedAs("f32", 32, 32), [1, 0]));
+  const mixed = surveyFrom(g.sum(across, [0]), nothingElse, null, [0]);
+  assert.equal(mixed.isColumnReduction, false, "rounds of the loop read neighbours of each column, too");
   const windows = make(window, [x], { axes: [0], size: [3], stride: [1], dilation: [1] });
   assert.equal(surveyFrom(g.sum(windows, [2]), nothingElse, null, [0, 1]).isColumnReduction, true);
 });
