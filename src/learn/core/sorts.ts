@@ -78,7 +78,7 @@ export const numberTargets: TargetReader<Numbers> = {
 };
 
 /** Options of `score`. */
-export interface ScoreOptions {
+interface ScoreOptions {
   /** One weight for each sample; all count the same unless told. */
   readonly weights?: Tensor | ArrayLike<number>;
 }
