@@ -3,7 +3,7 @@
  * detectors what is unusual. Each sort adds to a kind's definition what all of its kind share: how targets are read, and `predict`,
  * `transform`, `score`.
  */
-import type { OptionKinds } from "../../core/arguments.js";
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { isTensor, type Tensor, tensor, where, zeros } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
@@ -14,6 +14,7 @@ import {
   estimator,
   type Learning,
   type TargetReader,
+  weightsBeside,
 } from "./estimator.js";
 import { numberedNames } from "./feature-names.js";
 import { type Fitted, FittedModel, type Method } from "./model.js";
@@ -76,12 +77,24 @@ export const numberTargets: TargetReader<Numbers> = {
   trace: (operation, targets, x) => ({ y: numbersBeside(operation, targets, x), classes: null }),
 };
 
+/** Options of `score`. */
+interface ScoreOptions {
+  /** One weight for each sample; all count the same unless told. */
+  readonly weights?: Tensor | ArrayLike<number>;
+}
+
+/** The weights of a score beside its samples, [samples]; null where all count the same. */
+function scoreWeights(operation: string, options: ScoreOptions, beside: Tensor): Tensor | null {
+  checkOptions(operation, options, { weights: "any" });
+  return options.weights === undefined ? null : weightsBeside(operation, options.weights, beside);
+}
+
 /** Methods of every regression. */
 export interface RegressionMethods<L, O> extends Methods {
   /** The numbers predicted for samples: [samples], or [samples, outputs]. */
   predict(model: Fitted<L, O>, samples: Samples): Tensor;
   /** R², the share of the targets' variance that predictions explain; the mean over several outputs. */
-  score(model: Fitted<L, O>, samples: Samples, targets: Numbers): Tensor;
+  score(model: Fitted<L, O>, samples: Samples, targets: Numbers, options?: ScoreOptions): Tensor;
 }
 
 /** Estimators that predict numbers. */
@@ -95,9 +108,11 @@ export function regressor<L, O extends object, M extends Methods = None>(
     definition.predict(model.learned, samplesFor(model as Fitted<unknown, object>, "predict", samples), model.options);
   const methods = {
     predict,
-    score(model: Fitted<L, O>, samples: Samples, targets: Numbers): Tensor {
+    score(model: Fitted<L, O>, samples: Samples, targets: Numbers, options: ScoreOptions = {}): Tensor {
       const predicted = predict(model, samples);
-      return explainedShare(predicted, numbersBeside(`${definition.kind}.score`, targets, predicted));
+      const operation = `${definition.kind}.score`;
+      const weights = scoreWeights(operation, options, predicted);
+      return explainedShare(predicted, numbersBeside(operation, targets, predicted), weights);
     },
     ...definition.methods,
   };
@@ -111,13 +126,13 @@ export function regressor<L, O extends object, M extends Methods = None>(
 }
 
 /** R² by output, then its mean. Constant targets that are met give 1, others 0, and one sample alone NaN, as in scikit-learn. */
-function explainedShare(predicted: Tensor, targets: Tensor): Tensor {
+function explainedShare(predicted: Tensor, targets: Tensor, weights: Tensor | null): Tensor {
   if ((targets.shape[0] as number) < 2) return targets.mul(0).add(Number.NaN).mean() as Tensor;
-  const rest = targets.sub(predicted).square().sum({ axis: 0 });
-  const total = targets
-    .sub(targets.mean({ axis: 0, keepDims: true }))
-    .square()
-    .sum({ axis: 0 });
+  const counted = weights && targets.rank > 1 ? weights.expandDims(1) : weights;
+  const summed = (of: Tensor): Tensor => (counted ? of.mul(counted) : of).sum({ axis: 0 }) as Tensor;
+  const mean = counted ? summed(targets).div(counted.sum({ axis: 0 })) : targets.mean({ axis: 0, keepDims: true });
+  const rest = summed(targets.sub(predicted).square() as Tensor);
+  const total = summed(targets.sub(mean).square() as Tensor);
   const isConstant = total.equal(0);
   const share = rest
     .div(where(isConstant, 1, total))
@@ -149,7 +164,7 @@ export interface ClassificationMethods<L, O> extends Methods {
   /** The likeliest class of each sample as a label. */
   predictLabels(model: Fitted<L, O>, samples: Samples): Promise<Label[]>;
   /** The share of samples whose class is predicted. */
-  score(model: Fitted<L, O>, samples: Samples, targets: Labels): Promise<number>;
+  score(model: Fitted<L, O>, samples: Samples, targets: Labels, options?: ScoreOptions): Promise<number>;
 }
 
 /** Estimators that predict labels. `scores` gives [samples, classes]; the largest wins, the first of equals. */
@@ -175,15 +190,13 @@ export function classifier<L, O extends object, M extends Methods = None>(
       const found = (await places(model, "predictLabels", samples).data()) as ArrayLike<number>;
       return Array.from(found, (place) => (model.classes as readonly Label[])[place] as Label);
     },
-    async score(model: Fitted<L, O>, samples: Samples, targets: Labels): Promise<number> {
+    async score(model: Fitted<L, O>, samples: Samples, targets: Labels, options: ScoreOptions = {}): Promise<number> {
       const found = places(model, "score", samples);
-      const { codes } = await codesBeside(
-        `${definition.kind}.score`,
-        targets,
-        found.expandDims(1),
-        model.classes ?? undefined,
-      );
-      return Number(await found.equal(codes).cast("f32").mean().item());
+      const operation = `${definition.kind}.score`;
+      const weights = scoreWeights(operation, options, found.cast("f32") as Tensor);
+      const { codes } = await codesBeside(operation, targets, found.expandDims(1), model.classes ?? undefined);
+      const isRight = found.equal(codes).cast("f32");
+      return Number(await (weights ? isRight.mul(weights).sum().div(weights.sum()) : isRight.mean()).item());
     },
     ...definition.methods,
   };

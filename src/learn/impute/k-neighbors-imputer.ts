@@ -19,6 +19,8 @@ export interface KNeighborsImputerOptions {
   readonly weights?: NeighborWeights;
   /** True: columns of zeros and ones follow, which tell where features had missing values in the fit. */
   readonly addIndicator?: boolean;
+  /** False unless told: a column without any value is refused. True: it is filled with 0. */
+  readonly keepEmptyFeatures?: boolean;
 }
 
 /** The samples of the fit, from which values are taken. */
@@ -58,7 +60,7 @@ function valuesFor(squares: Tensor, column: Tensor, { nNeighbors = 5, weights }:
   const distances = nearest.values.sqrt() as Tensor;
   const shares = neighborWeights("kNeighborsImputer.transform", distances, weights, isIn);
   const donated = filledWithZeros(column).take(nearest.indices).mul(shares).sum({ axis: 1 });
-  const mean = filledWithZeros(column).sum().div(isDonor.cast(column.dtype).sum());
+  const mean = filledWithZeros(column).sum().div(isDonor.cast(column.dtype).sum().maximum(1));
   return where(isIn.any({ axis: 1 }), donated.div(shares.sum({ axis: 1 })), mean) as Tensor;
 }
 
@@ -79,14 +81,17 @@ function imputed(samples: Tensor, x: Tensor, options: KNeighborsImputerOptions):
 /** Missing values, NaN, filled from the nearest samples of the fit. */
 export const kNeighborsImputer = transformer<KNeighborsImputerLearned, KNeighborsImputerOptions>({
   kind: "kNeighborsImputer",
-  options: { nNeighbors: "number", weights: "any", addIndicator: "flag" },
+  options: { nNeighbors: "number", weights: "any", addIndicator: "flag", keepEmptyFeatures: "flag" },
   allowsMissing: true,
   takesWeights: false,
   check({ nNeighbors = 5, weights }) {
     checkWhole("kNeighborsImputer", "nNeighbors", nNeighbors, 1);
     checkNeighborWeights("kNeighborsImputer", weights);
   },
-  checkSamples: (operation, x, features) => checkNoEmptyColumn(operation, x, features, "leave it out"),
+  async checkSamples(operation, x, features, { keepEmptyFeatures }) {
+    if (keepEmptyFeatures) return;
+    await checkNoEmptyColumn(operation, x, features, { remedy: "leave it out, or give { keepEmptyFeatures: true }" });
+  },
   learn({ x }, { addIndicator }) {
     if (!addIndicator) return { samples: x, indicated: null };
     return chosenFeatures(x).then((indicated) => ({ samples: x, indicated }));

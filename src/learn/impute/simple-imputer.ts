@@ -17,6 +17,8 @@ export interface SimpleImputerOptions {
   readonly fillValue?: number | string;
   /** True: columns of zeros and ones follow, which tell where features had missing values in the fit. */
   readonly addIndicator?: boolean;
+  /** False unless told: a column of numbers without any value is refused. True: it is filled with 0. */
+  readonly keepEmptyFeatures?: boolean;
 }
 
 /** What is filled in. */
@@ -72,7 +74,7 @@ function statisticsOf(x: Tensor, features: Features, options: SimpleImputerOptio
 /** Missing values, NaN, filled by column. */
 export const simpleImputer = transformer<SimpleImputerLearned, SimpleImputerOptions>({
   kind: "simpleImputer",
-  options: { strategy: "text", fillValue: "any", addIndicator: "flag" },
+  options: { strategy: "text", fillValue: "any", addIndicator: "flag", keepEmptyFeatures: "flag" },
   samples: categorySamples,
   allowsMissing: true,
   takesWeights: false,
@@ -85,7 +87,7 @@ export const simpleImputer = transformer<SimpleImputerLearned, SimpleImputerOpti
     if (Number.isFinite(fillValue) || typeof fillValue === "string") return;
     throw new ArgumentError(`simpleImputer: fillValue is ${shown(fillValue)}; it is a number or a text.`);
   },
-  async checkSamples(operation, x, features, { strategy = "mean" }) {
+  async checkSamples(operation, x, features, { strategy = "mean", keepEmptyFeatures }) {
     const text = features.categories?.findIndex((list) => list !== null) ?? -1;
     if (text >= 0 && (strategy === "mean" || strategy === "median")) {
       throw new ArgumentError(
@@ -94,10 +96,12 @@ export const simpleImputer = transformer<SimpleImputerLearned, SimpleImputerOpti
       );
     }
     if (strategy === "constant") return;
-    await checkNoEmptyColumn(operation, x, features, 'leave it out, or give { strategy: "constant" }');
+    const remedy = 'leave it out, or give { strategy: "constant" } or { keepEmptyFeatures: true }';
+    await checkNoEmptyColumn(operation, x, features, { remedy, keepsNumbers: keepEmptyFeatures });
   },
   learn({ x, facts }, options) {
-    const statistics = statisticsOf(x, facts.features, options);
+    const found = statisticsOf(x, facts.features, options);
+    const statistics = (options.keepEmptyFeatures ? where(found.isNaN(), 0, found) : found) as Tensor;
     if (!options.addIndicator) return { statistics, indicated: null };
     return chosenFeatures(x).then((indicated) => ({ statistics, indicated }));
   },

@@ -24,6 +24,8 @@ export interface CrossValidateOptions {
   readonly scores?: Readonly<Record<string, Scorer>>;
   /** A group for each sample, for rules that keep groups whole. */
   readonly groups?: readonly Label[];
+  /** One weight for each sample, for the fits. All count the same unless told. */
+  readonly weights?: Tensor | ArrayLike<number>;
   /** Scores on the samples of each fit, too. */
   readonly trainScores?: boolean;
   readonly signal?: AbortSignal;
@@ -55,6 +57,7 @@ export const CROSS_VALIDATE: OptionKinds<CrossValidateOptions> = {
   scoring: "any",
   scores: "any",
   groups: "any",
+  weights: "any",
   trainScores: "flag",
   signal: "signal",
 };
@@ -78,7 +81,7 @@ export async function crossValidate<Y>(
   options: CrossValidateOptions = {},
 ): Promise<CrossValidated> {
   checkOptions("crossValidate", options, CROSS_VALIDATE);
-  const { signal, trainScores: isOfTraining = false } = options;
+  const { signal, weights, trainScores: isOfTraining = false } = options;
   const scores = scorersOf("crossValidate", options);
   const splits = await splitsFor("crossValidate", estimator, samples, targets, options);
   const unscored = (): Record<string, number[]> => Object.fromEntries(Object.keys(scores).map((name) => [name, []]));
@@ -91,7 +94,7 @@ export async function crossValidate<Y>(
     signal?.throwIfAborted();
     const began = performance.now();
     const [x, y] = [samplesAt(samples, train), targetsAt(targets, train)];
-    const model = await estimator.fit(x, y, { signal });
+    const model = await estimator.fit(x, y, { signal, ...(weights && { weights: targetsAt(weights, train) }) });
     const fitted = performance.now();
     await scored(found, model, samplesAt(samples, test), targetsAt(targets, test));
     fitMilliseconds.push(fitted - began);

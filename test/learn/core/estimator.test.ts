@@ -1,7 +1,15 @@
 /** Estimators: the checks that all must pass, on those that stand in no family of their own, and their runs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { baggingRegressor, type FitProgress, pipeline, ridge, standardScaler } from "../../../src/learn/index.js";
+import {
+  baggingRegressor,
+  type FitProgress,
+  gaussianNaiveBayes,
+  metrics,
+  pipeline,
+  ridge,
+  standardScaler,
+} from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 const device = "cpu";
@@ -30,4 +38,20 @@ test("progress tells how long is left: nothing at the end, the share of what wen
   assert.deepEqual(seen.map(({ step, steps }) => [step, steps]), [1, 2, 3, 4].map((step) => [step, 4])); // biome-ignore format: short
   assert.ok(seen.slice(0, -1).every(({ secondsLeft }) => secondsLeft! > 0 && secondsLeft! < 4 * seconds));
   assert.equal(seen.at(-1)!.secondsLeft, 0);
+});
+
+test("scores take weights: those of metrics, with the same weights", async () => {
+  const x = Array.from({ length: 20 }, (_, i) => [Math.sin(7 * i), Math.cos(3 * i)]);
+  const weights = x.map((_, i) => (i % 4) / 2);
+  const two = x.map(([a, b], i) => [a! + Math.sin(i), b! * i]);
+  for (const y of [two.map(([a]) => a!), two]) {
+    const model = await ridge().fit(x, y, { device, dtype: "f64" });
+    const want = await metrics.r2(model.predict(x), y, { weights, dtype: "f64" }).item();
+    assert.ok(Math.abs(Number(await model.score(x, y, { weights }).item()) - Number(want)) < 1e-12);
+  }
+  const labels = x.map(([a], i) => (a! + Math.sin(i) > 0 ? "up" : "down"));
+  const model = await gaussianNaiveBayes().fit(x, labels, { device });
+  const accuracy = await metrics.accuracy(await model.predictLabels(x), labels, { weights }).item();
+  assert.ok(Math.abs((await model.score(x, labels, { weights })) - Number(accuracy)) < 1e-6);
+  await assert.rejects(model.score(x, labels, { weights: [1] }), /20 samples and 1 weights/);
 });

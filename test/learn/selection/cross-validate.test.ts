@@ -87,3 +87,21 @@ test("scores are named", async () => {
   await assert.rejects(crossValidate(ridge(), data.x, [...data.y], { scoring: "f1" }), /ridge has no predictLabels/);
   await assert.rejects(crossValidate(ridge(), data.x, [...data.y], { scoring: "best" }), /no score "best"/);
 });
+
+test("weights go to the fits: samples of weight zero might as well not be there", async () => {
+  const { x, y } = learnCases().pipelines;
+  const weights = y.map((_, i) => (i % 5 === 0 ? 0 : 1 + (i % 3)));
+  const noisy = y.map((each, i) => (i % 5 === 0 ? 1e4 : each));
+  const scores = async (targets: readonly number[]) => {
+    const shown = {
+      score: async (model: { learned: { coefficients: Tensor } }) =>
+        Number(await model.learned.coefficients.norm().item()),
+    };
+    return (await crossValidate(ridge(), of(x, "f64"), of(targets, "f64"), { weights, scores: shown as never })).scores
+      .score!;
+  };
+  const [found, want] = [await scores(noisy), await scores(y)];
+  found.forEach((each, k) => {
+    assert.ok(Math.abs(each / want[k]! - 1) < 1e-9);
+  });
+});
