@@ -145,6 +145,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     f.check(m);
     return m.add(1);
   },
+  "linalg/iteration-start.js": (f, { m }) => f.startOf("cg", m, m)[0],
   "linalg/iterative.js": (f, { m }) => f.cg((a: typeof m, v: typeof m) => a.matmul(v), m, m),
   "linalg/matrix-functions.js": (f, { m }) => [f.matrixExp(m), f.matrixPower(m, -2)],
   "linalg/norms.js": (f, { m }) => [f.matrixNorm(m), f.vectorNorm(m)],
@@ -152,6 +153,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   "linalg/lu.js": (f, { m }) => [f.solve(m, m), f.lu(m).p],
   "fft/cosine.js": (f, { x }) => [f.dct(x), f.idst(x, { type: 3 })],
   "fft/frequencies.js": (f, { x }) => [f.fftfreq(3, { device: "cpu" }), f.fftshift(x)],
+  "fft/half-cosine.js": (f, { x }) =>
+    f.halfCosineSums(x, 0, 3, false, { before: () => 1, after: () => 1, key: "ones" }),
   "fft/norms.js": (f, { x }) => f.asComplex(x),
   "fft/one-axis.js": (f, { x }) => [f.fft(x), f.irfft(x)],
   "fft/several-axes.js": (f, { m }) => [f.fftn(m), f.irfft2(m)],
