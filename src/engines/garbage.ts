@@ -115,8 +115,10 @@ export class GarbageBudget {
     this.collections++;
     this.cost = (this.cost + milliseconds) / 2;
     const now = this.now();
+    // Of the time in which the plain share is filled: with the larger one, collections that are dear would seem cheap.
+    const filled = (now - this.collectedAt) * (this.isDear ? this.share / this.dearShare : 1);
     // The first one is no measure: it follows whatever the program did before.
-    this.isDear = this.collections > 1 && milliseconds > DEAR * (now - this.collectedAt);
+    this.isDear = this.collections > 1 && milliseconds > DEAR * filled;
     this.collectedAt = now;
     this.survivors = used;
     this.examine(used);

@@ -28,6 +28,8 @@ import { WorkQueue } from "./work-queue.js";
  * loops on results of 16 MiB collect so often that they took 1.4 times as long.
  */
 const GARBAGE = 1 / 4;
+/** The share while collections are dear: 64 results of 16 MiB fill a quarter in as many milliseconds, and a collection takes 16. */
+const DEAR_GARBAGE = 1 / 2;
 
 /**
  * Milliseconds that workers would have saved after which they are worth starting: that takes a worker some 30 ms of a core. A
@@ -42,7 +44,7 @@ interface HostDeviceOptions {
   readonly threads?: number;
   /** The most memory to use, up to 4 GiB. */
   readonly maxBytes?: number;
-  /** The share of free memory that undisposed garbage may fill. Default: PUMICE_GARBAGE, or a quarter. */
+  /** The share of free memory that undisposed garbage may fill. Default: PUMICE_GARBAGE, or a quarter; a half while collections are dear. */
   readonly garbage?: number;
 }
 
@@ -112,9 +114,10 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     }
     if (maxBytes !== undefined) checkByteLength("openHostDevice, maxBytes", maxBytes);
     this.threads = threads;
-    const share = garbageShare(GARBAGE, garbage);
+    const [share, dearShare] = [GARBAGE, DEAR_GARBAGE].map((byDefault) => garbageShare(byDefault, garbage));
     this.memory = new HostMemory(this, maxBytes);
-    this.garbage = new GarbageBudget(share, this.memory.maxBytes, () => this.memory.obtainableBytes);
+    const obtainable = () => this.memory.obtainableBytes;
+    this.garbage = new GarbageBudget(share, this.memory.maxBytes, obtainable, undefined, dearShare);
     this.words = this.memory.words(ARGUMENTS.address, ARGUMENTS.bytes / 4);
     this.pool = sharedPool();
     this.kernels = new HostKernelCompiler(this);
