@@ -252,8 +252,8 @@ describe("dropped buffers", () => {
       device.allocUninitialized(64 * 1024);
       if (i % 1000 === 0) highest = Math.max(highest, device.stats().reservedBytes);
     }
-    // A quarter may be garbage, and memory grows in steps of 64 MiB.
-    assert.ok(highest <= 1064 * MiB, `6.1 GiB were allocated, ${highest / MiB} MiB held`);
+    // A half may be garbage where nothing but collections takes time, and memory grows in steps of 64 MiB.
+    assert.ok(highest <= 2064 * MiB, `6.1 GiB were allocated, ${highest / MiB} MiB held`);
     device.collect();
     assert.ok(device.stats().buffers <= 1);
     assert.ok(device.stats().usedBytes <= 64 * 1024);
