@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   gradientInputs,
-  inputs,
+  type inputs,
   leftOver,
   parentInputs,
   shapeOf,
