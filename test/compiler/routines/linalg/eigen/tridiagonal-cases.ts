@@ -38,6 +38,10 @@ function reflection(tau: C, v: readonly C[]): Matrix {
   return identity(v.length).map((row, i) => row.map((x, j) => minus(x, times(tau, outer[i]![j]!))));
 }
 
+/** With NaN in the columns before a step, which nobody may use. */
+const unused = (a: Matrix, step: number): Matrix =>
+  a.map((row) => row.map((x, j): C => (j < step ? [Number.NaN, Number.NaN] : x)));
+
 const column = (a: Matrix, j: number): Matrix => a.map((row) => [row[j]!]);
 
 /** Two matrices before a step: the buffers of `ColumnStep`, and checks of what it leaves there. */
@@ -62,7 +66,7 @@ export function columnCase(kind: NumberKind, n: number, step: number) {
   const [now, vectors, factors] = [room(padded), room(n * n), encoded(earlier, kind)];
   const buffers = [
     encoded(
-      members.map(({ a }) => filled(a, padded, padded)),
+      members.map(({ a }) => filled(unused(a, step), padded, padded)),
       kind,
     ),
     lines(members.map(({ a, v }) => transposed(product(a, transposed([v]))))),
