@@ -20,7 +20,7 @@ const AT_ONCE = 4;
 const WORKGROUPS = 128;
 /** Rows of a workgroup: at least, and at most. */
 const [FEWEST, MOST] = [2, 8];
-/** Where barriers are slow, the lanes of one subgroup do it. */
+/** With slow barriers, the lanes of one subgroup do all of it. */
 const ALONE = { lanes: 8, rows: 16 };
 
 /** Lanes and rows of a workgroup. */
