@@ -8,18 +8,11 @@ import { reflectionOf } from "../reflection.js";
 import { eachByLane, overLanes } from "../workspace.js";
 import type { SmallProblem } from "./small-problem.js";
 
-/** The part of a problem that is needed here; without Z the reflections are only told to `keep`. */
-type Reduced = Omit<SmallProblem, "z"> & {
-  readonly z: SmallProblem["z"] | null;
-  /** Hears of the reflection of each column but the last: τ, and the elements of its vector, after a barrier. */
-  keep?(column: Value, tau: Num, vector: (row: Value) => Num): void;
-};
-
 /** Columns that a lane works on at once: it reads as many neighbours of a vector. */
 export const AT_ONCE = 4;
 
 /** Fills the diagonal and what is beside it, and multiplies Z, the identity before, by the reflections. */
-export function smallTridiagonal(problem: Reduced): void {
+export function smallTridiagonal(problem: SmallProblem): void {
   const { k, n, a, diagonal, beside } = problem;
   const step = new Step(problem);
   if (n > 1) {
@@ -43,7 +36,7 @@ class Step {
   /** Rows of Z times the vector. */
   private readonly products: NumArray;
 
-  constructor(private readonly problem: Reduced) {
+  constructor(private readonly problem: SmallProblem) {
     const { field, padded } = problem;
     [this.v, this.w, this.products] = [0, 1, 2].map(() => field.array(padded)) as [NumArray, NumArray, NumArray];
   }
@@ -76,7 +69,6 @@ class Step {
       field.set(this.v, row, field.select(k.compare("eq", row, next), field.one, below));
     });
     k.barrier();
-    this.problem.keep?.(column, tau, (row) => field.get(this.v, row));
     // Most matrices that are diagonal or tridiagonal already have nothing to reflect.
     const isNone = k.binary("and", this.isZero(tau.re), tau.im ? this.isZero(tau.im) : k.constant("bool", true));
     k.when(k.unary("not", isNone), () => {
@@ -108,11 +100,11 @@ class Step {
     const [along] = overLanes(k, field, n, [field.zero], (row, [before]) => {
       const [y, product] = this.chunks(next, [this.v], [field.zero, field.zero], (column, [sum, other], [v]) => {
         const place = this.at(row, column);
-        return [field.mulAdd(a.get(place), v, sum), z ? field.mulAdd(z.get(place), v, other) : other];
+        return [field.mulAdd(a.get(place), v, sum), field.mulAdd(z.get(place), v, other)];
       });
       const x = field.select(k.compare("ge", row, next), field.mul(tau, y), field.zero);
       field.set(this.w, row, x);
-      if (z) field.set(this.products, row, field.mul(tau, product));
+      field.set(this.products, row, field.mul(tau, product));
       return [field.mulAdd(field.conj(x), field.get(this.v, row), before)];
     });
     const half = k.constant(field.type, -0.5);
@@ -124,12 +116,12 @@ class Step {
     k.barrier();
     eachByLane(k, n, (row) => {
       const [own, ownW] = [this.v, this.w].map((array) => field.get(array, row));
-      const product = z ? field.get(this.products, row) : field.zero;
+      const product = field.get(this.products, row);
       this.chunks(next, [this.v, this.w], [], (column, _, [v, w]) => {
         const place = this.at(row, column);
         const less = field.mulSub(ownW, field.conj(v), field.mulSub(own, field.conj(w), a.get(place)));
         a.set(place, less);
-        z?.set(place, field.mulSub(product, field.conj(v), z.get(place)));
+        z.set(place, field.mulSub(product, field.conj(v), z.get(place)));
         return [];
       });
     });

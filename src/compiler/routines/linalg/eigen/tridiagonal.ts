@@ -64,9 +64,15 @@ export const tridiagonalRoutine: Routine = (node, profile, settings) => {
     }
     return { temporaries, steps };
   }
+  const end = endRows(n, kind, profile);
+  const endStep = (buffers: readonly RoutineBuffer[]): RoutineStep => ({
+    kernel: endKernel(size, end, kind, profile, settings),
+    buffers: [...buffers, ...results],
+    formula: ([from]) => `the reflections of the last ${end} columns of ${from}`,
+  });
+  if (end === n) return { temporaries: [], steps: [endStep([{ kind: "input", index: 0 }])] };
   const y = (step: number) => temporary(6 + (step % 2));
   const whole = stepKernel(size, kind, profile, settings);
-  const end = endRows(n, kind, profile);
   for (let j = 0; j < n - end; j++) {
     steps.push({
       kernel: whole,
@@ -75,13 +81,7 @@ export const tridiagonalRoutine: Routine = (node, profile, settings) => {
         `the reflection of column ${number} of ${from}; ${to} = ${from} changed by the one before; ${product} = ${to} · ${now}`,
     });
   }
-  if (end > 0) {
-    steps.push({
-      kernel: endKernel(size, end, kind, profile, settings),
-      buffers: [a(n - end), y(n - end), v(n - end), ...results],
-      formula: ([from]) => `the reflections of the last ${end} columns of ${from}`,
-    });
-  }
+  if (end > 0) steps.push(endStep([a(n - end), y(n - end), v(n - end)]));
   return { temporaries, steps };
 };
 

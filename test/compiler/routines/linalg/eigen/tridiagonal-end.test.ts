@@ -73,10 +73,44 @@ for (const [name, profile] of Object.entries({ software: softwareGpu, "16 lanes"
   });
 }
 
-test("as many rows as fit shared memory, at least sixteen; none on a CPU, or where that would be all", () => {
-  assert.equal(endRows(512, KINDS.f32, gpuOf(64, 48 << 10)), 96);
-  assert.equal(endRows(512, KINDS.f64, gpuOf(64, 16 << 10)), 40);
-  assert.equal(endRows(512, KINDS.f64, gpuOf(64, 2048)), 0);
-  assert.equal(endRows(96, KINDS.f32, gpuOf(64, 48 << 10)), 0);
+test("whole matrices, whose last rows no lane shares with others", () => {
+  for (const [kind, n] of [
+    [KINDS.f64, 21],
+    [KINDS.c128, 13],
+    [KINDS.f32, 2],
+    [KINDS.f32, 1],
+  ] as const) {
+    // biome-ignore format: one line
+    const matrices = [hermitian(n, kind, 3), hermitian(n, kind, 4)];
+    const results = [
+      ...[0, 1].map(() => undefinedBytes(bytesFor(2 * n, { ...kind, isComplex: false }))),
+      undefinedBytes(bytesFor(2 * n * n, kind)),
+      undefinedBytes(bytesFor(2 * n, kind)),
+    ];
+    const size = { n, batch: 2, padded: PADDED };
+    interpretKernel(endKernel(size, n, kind, gpuOf(64), settings), [encoded(matrices, kind), ...results]);
+    const [diagonal, beside] = results.map((bytes) => numbersIn(bytes, kind.type));
+    matrices.forEach((a, at) => {
+      const factors = decoded(results[3]!, kind, 1, n)[at]![0]!;
+      const q = reflectionsOf(decoded(results[2]!, kind, n, n)[at]!, factors);
+      const own = (all: readonly number[]) => all.slice(at * n, (at + 1) * n);
+      assertNear(product(product(adjoint(q), a), q), tridiagonalOf(own(diagonal!), own(beside!)), kind, `${n}`, 400);
+    });
+  }
+});
+
+test("as many rows as fit the registers of a lane: all, where that is more; none on a CPU", () => {
+  const large = { ...gpuOf(64), tiles: { ...gpuOf(64).tiles, maxLanes: 1024 } };
+  assert.deepEqual(
+    [KINDS.f32, KINDS.f64, KINDS.c128].map((kind) => endRows(512, kind, large)),
+    [192, 128, 64],
+  );
+  assert.deepEqual(
+    [KINDS.f32, KINDS.f64, KINDS.c128].map((kind) => endRows(512, kind, gpuOf(128))),
+    [96, 64, 32],
+  );
+  assert.equal(endRows(512, KINDS.f32, softwareGpu), 64);
+  assert.equal(endRows(512, KINDS.f64, gpuOf(64, 4096)), 32);
+  assert.equal(endRows(90, KINDS.f32, large), 90);
   assert.equal(endRows(512, KINDS.f32, cpuProfile), 0);
 });
