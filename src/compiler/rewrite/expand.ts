@@ -1,7 +1,7 @@
 /**
- * Composite primitives are replaced by the primitives they are made of, and autodiff markers are dropped; so are attentions that
- * no kernel computes. Products of
- * matrices stay: implementations.ts decides on them once their operands are expanded.
+ * Composite primitives are replaced by the primitives they are made of, and autodiff markers are dropped; so are routines with a
+ * definition that is better here than their kernels. Products of matrices stay: implementations.ts decides on them once their
+ * operands are expanded.
  */
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import type { CompositePrimitive } from "../../graph/primitive.js";
@@ -9,6 +9,7 @@ import { choice } from "../../graph/primitives/control/choice.js";
 import { stopped, variable } from "../../graph/primitives/movement.js";
 import { g } from "../../graph/vocabulary.js";
 import { isExpandedAttention } from "../routines/attention/plan.js";
+import { isExpandedReflections } from "../routines/linalg/qr/reflected-columns.js";
 import type { TileProfile } from "../target/tile-profile.js";
 import { inBlocks, isBlocked } from "./blocked.js";
 import { branched, isWorthBranching } from "./branching.js";
@@ -28,7 +29,7 @@ export function expandComposites(
     const { primitive } = node;
     const given = places.get(node);
     if (given) return begunAt(node, inputs[0], given);
-    if (primitive.kind === "routine" && primitive.expand && isExpandedAttention(node, tiles)) {
+    if (primitive.kind === "routine" && primitive.expand && isExpandedRoutine(node, tiles)) {
       return primitive.expand(g, node, inputs);
     }
     if (isBlocked(node, tiles)) return inBlocks(node, inputs, tiles);
@@ -40,12 +41,17 @@ export function expandComposites(
   };
   let copied = rewriteNodes(roots, copies, expand);
   // An expansion may hold composites again, and operations on complex numbers that are expanded.
-  const isLeft = (node: Node) => isExpanded(node.primitive) || isExpandedComplex(node) || isBlocked(node, tiles);
+  const isLeft = (node: Node) =>
+    isExpanded(node.primitive) || isExpandedComplex(node) || isBlocked(node, tiles) || isExpandedRoutine(node, tiles);
   while (pendingInOrder(copied).some(isLeft)) {
     copied = rewriteNodes(copied, new Map(), expand);
   }
   return copied;
 }
+
+/** Whether a routine's definition is better on this device than its kernels, or it has none for the shape. */
+const isExpandedRoutine = (node: Node, tiles: TileProfile): boolean =>
+  isExpandedAttention(node, tiles) || isExpandedReflections(node, tiles);
 
 /** Autodiff markers; they compute nothing. */
 const isMarker = (primitive: Node["primitive"]): boolean => primitive === variable || primitive === stopped;

@@ -17,6 +17,7 @@ import { luRoutine } from "./linalg/lu/lu.js";
 import { luSubstitutionRoutine } from "./linalg/lu/lu-substitution.js";
 import { compactWyRoutine } from "./linalg/qr/compact-wy.js";
 import { householderRoutine } from "./linalg/qr/householder.js";
+import { reflectedColumnsRoutine } from "./linalg/qr/reflected-columns.js";
 import { steppedQrRoutine } from "./linalg/qr/stepped-qr.js";
 import { solveLowerRoutine } from "./linalg/triangular/solve-lower.js";
 import { scatterRoutine } from "./scatter.js";
@@ -49,6 +50,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   lu: luRoutine,
   luSubstitution: luSubstitutionRoutine,
   rankOne: rankOneRoutine,
+  reflectedColumns: reflectedColumnsRoutine,
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
   sortRows: sortRowsRoutine,

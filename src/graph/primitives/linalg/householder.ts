@@ -136,16 +136,26 @@ export function applied(g: GraphOps, { vectors, triangles }: Reflections, x: Nod
   return scanNode([x, vectors, turned], params)[0];
 }
 
-/** The product of reflections, whose vectors are rows [B, n, n] and whose factors are [B, n], times X [B, n, k]. */
-export function rowsApplied(g: GraphOps, rows: Node, factors: Node, x: Node): Node {
-  const [batch, count, n] = rows.shape;
-  const panels = Math.ceil(count / PANEL);
-  const more = panels * PANEL - count;
-  const blocks = g.reshape(g.pad(rows, [0, 0, 0], [0, more, 0]), [batch, panels, PANEL, n]);
-  const vectors = g.permute(blocks, [1, 0, 3, 2]);
-  const taus = g.permute(g.reshape(g.pad(factors, [0, 0], [0, more]), [batch, panels, PANEL]), [1, 0, 2]);
-  return applied(g, { vectors, triangles: trianglesOf(g, vectors, taus) }, x);
-}
+/** The product of reflections, whose vectors are rows [B, count, n] and whose factors are [B, count], times X [B, n, k]. */
+export const rowsApplied = (g: GraphOps, rows: Node, factors: Node, x: Node): Node =>
+  g.move(reflectedColumns, [rows, factors, x], {});
+
+/** Inputs: vectors as rows [B, count, n], factors [B, count], X [B, n, k]. */
+const reflectedColumns: RoutinePrimitive = {
+  name: "reflectedColumns",
+  kind: "routine",
+  takesComplex: true,
+  infer: ([, , { shape, dtype }]) => ({ shape, dtype }),
+  expand: (g, _node, [rows, factors, x]) => {
+    const [batch, count, n] = rows.shape;
+    const panels = Math.ceil(count / PANEL);
+    const more = panels * PANEL - count;
+    const blocks = g.reshape(g.pad(rows, [0, 0, 0], [0, more, 0]), [batch, panels, PANEL, n]);
+    const vectors = g.permute(blocks, [1, 0, 3, 2]);
+    const taus = g.permute(g.reshape(g.pad(factors, [0, 0], [0, more]), [batch, panels, PANEL]), [1, 0, 2]);
+    return applied(g, { vectors, triangles: trianglesOf(g, vectors, taus) }, x);
+  },
+};
 
 /** The first `columns` columns of the product of all reflections: Q, [B, m, columns]. */
 export function orthogonal(g: GraphOps, stages: readonly Stage[], like: Node, columns: number): Node {

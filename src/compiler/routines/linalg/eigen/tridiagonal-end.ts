@@ -58,7 +58,10 @@ export function endRows(n: number, kind: NumberKind, profile: TargetProfile): nu
 function isPossible(rows: number, kind: NumberKind, profile: TargetProfile): boolean {
   const { held, quads, padded, team } = shareOf(rows, profile);
   const registers = (held * quads * QUAD * bytesOf(kind)) / 4;
-  return registers <= (profile.hasSlowBarriers ? SOFTWARE_REGISTERS : REGISTERS) && (3 * padded + team * (padded + GAP)) * bytesOf(kind) <= arrayBytes(profile);
+  return (
+    registers <= (profile.hasSlowBarriers ? SOFTWARE_REGISTERS : REGISTERS) &&
+    (3 * padded + team * (padded + GAP)) * bytesOf(kind) <= arrayBytes(profile)
+  );
 }
 
 /**
