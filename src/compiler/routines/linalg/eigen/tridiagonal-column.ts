@@ -40,13 +40,15 @@ export interface ColumnReflection {
 
 /**
  * Buffers, in order: the matrix; its product with the vector before, and that vector; the vector of the next step; the number of the
- * step, and of the next; the diagonal, what is beside it, the vectors, their factors.
+ * step, and of the next; the diagonal, what is beside it, the vectors, their factors; the factor before, and that of the next step.
  */
 export class ColumnStep {
   readonly step: Value;
   private readonly lines: { readonly [name in "a" | "y" | "before" | "now"]: number };
   private readonly next: number;
   private readonly made: { readonly [name in "diagonal" | "beside" | "vectors" | "factors"]: number };
+  /** The factor of the vector before, and the one made. */
+  private readonly turns: { readonly [name in "given" | "made"]: number };
   /** Where this member's lines begin, in memory that is filled up and in results. */
   private readonly start: Value;
   private readonly own: Value;
@@ -72,13 +74,13 @@ export class ColumnStep {
     this.next = k.buffer("i32", true);
     const [diagonal, beside] = [k.buffer(type, true), k.buffer(type, true)];
     this.made = { diagonal, beside, vectors: field.buffer(true), factors: field.buffer(true) };
+    this.turns = { given: field.buffer(false), made: field.buffer(true) };
     this.step = k.load(count, this.i(0), "i32");
     this.start = k.binary("mul", member, this.i(padded));
     this.own = k.binary("mul", member, this.i(n));
     this.isLater = k.compare("gt", this.step, this.i(0));
-    // The first step reads the factor that the last one writes, and leaves it: its own is written by another row meanwhile.
-    const earlier = k.select(this.isLater, k.binary("sub", this.step, this.i(1)), this.i(n - 1));
-    const known = field.read(this.made.factors, k.binary("add", this.own, earlier));
+    // It is among the factors, too. But where a kernel reads a buffer that it writes, barriers wait for memory.
+    const known = field.load(this.turns.given, member);
     this.tau = field.select(this.isLater, known, field.zero);
     this.column = arrayWorkspace(field, Math.max(padded, (this.positions?.length ?? 0) * k.lanes));
   }
@@ -200,6 +202,7 @@ export class ColumnStep {
       k.store(diagonal, to, column.get(step).re, k.lanes === 1, isFirst);
       k.store(beside, to, beta, k.lanes === 1, isFirst);
       field.store(factors, to, tau, isFirst);
+      field.store(this.turns.made, this.member, tau, isFirst);
       const counts = k.binary("and", isFirst, k.compare("eq", this.member, this.i(0)));
       k.store(this.next, this.i(0), k.binary("add", step, this.i(1)), k.lanes === 1, counts);
       const place = k.binary("mul", to, this.i(n));

@@ -11,6 +11,7 @@ import type { Kernel, Value } from "../../../ir/ir.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../../target/profile.js";
 import { bytesOf, Field, type Num, type NumberKind, valuesOf } from "../field.js";
+import { quickDivision } from "../panel.js";
 import { reflectionOf } from "../reflection.js";
 import { arrayBytes, eachByLane, overLanes } from "../workspace.js";
 import type { TridiagonalSize } from "./tridiagonal-size.js";
@@ -65,8 +66,8 @@ function isPossible(rows: number, kind: NumberKind, profile: TargetProfile): boo
 }
 
 /**
- * Buffers: the matrix, the product of the vector before and that vector, unless the rest is `whole`: then only the matrix, which is not
- * filled up with zeros. The diagonal, what is beside it, the vectors, their factors.
+ * Buffers: the matrix; the product of the vector before, that vector and its factor, unless the rest is the whole matrix, which is not
+ * filled up with zeros then. The diagonal, what is beside it, the vectors, their factors.
  */
 export function endKernel(
   size: TridiagonalSize,
@@ -77,7 +78,7 @@ export function endKernel(
 ): Kernel {
   const share = shareOf(rows, profile);
   const k = new KernelBuilder(`tridiagonal end[${size.n}]`, size.batch, share.lanes);
-  return new End(k, new Field(k, kind, settings), size, rows, share).write();
+  return new End(k, new Field(k, kind, quickDivision(settings, profile)), size, rows, share).write();
 }
 
 type NumArray = ReturnType<Field["array"]>;
@@ -95,7 +96,7 @@ class End {
   private readonly start: number;
   private readonly isWhole: boolean;
   private readonly matrix: number;
-  /** The product of the vector before, and that vector. */
+  /** The product of the vector before, that vector, and its factor. */
   private readonly earlier: readonly number[];
   private readonly results: readonly number[];
   private readonly vectors: number;
@@ -118,7 +119,7 @@ class End {
     this.start = size.n - rows;
     this.isWhole = this.start === 0;
     this.matrix = field.buffer(false);
-    this.earlier = this.isWhole ? [] : [field.buffer(false), field.buffer(false)];
+    this.earlier = this.isWhole ? [] : [0, 1, 2].map(() => field.buffer(false));
     this.results = [k.buffer(field.type, true), k.buffer(field.type, true)];
     [this.vectors, this.factors] = [field.buffer(true), field.buffer(true)];
     [this.x, this.v, this.w] = [0, 1, 2].map(() => field.array(share.padded)) as [NumArray, NumArray, NumArray];
@@ -225,8 +226,8 @@ class End {
   private reflectionBefore() {
     const { k, field, size, start } = this;
     if (this.isWhole) return null;
-    const [y, vector] = this.earlier;
-    const tau = field.read(this.factors, this.add(this.mul(k.row, size.n), start - 1));
+    const [y, vector, factor] = this.earlier;
+    const tau = field.load(factor, k.row);
     const line = this.add(this.mul(k.row, size.padded), start);
     this.setBeside(tau, (row) => {
       const isThere = this.isInside(row);

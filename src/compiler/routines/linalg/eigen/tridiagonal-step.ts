@@ -8,6 +8,7 @@ import type { Kernel, Value } from "../../../ir/ir.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../../target/profile.js";
 import { Field, type Num, type NumberKind, valuesOf } from "../field.js";
+import { quickDivision } from "../panel.js";
 import { powerOfTwo } from "../workspace.js";
 import { type ColumnReflection, ColumnStep, type Position } from "./tridiagonal-column.js";
 import type { TridiagonalSize } from "./tridiagonal-size.js";
@@ -42,7 +43,7 @@ export function stepKernel(
   const k = new KernelBuilder(`tridiagonal step[${size.n}]`, size.batch * chunks, lanes);
   const i = (value: number) => k.constant("i32", value);
   const [member, chunk] = [k.binary("idiv", k.row, i(chunks)), k.binary("irem", k.row, i(chunks))];
-  const field = new Field(k, kind, settings);
+  const field = new Field(k, kind, quickDivision(settings, profile));
   const column = new ColumnStep(k, field, size, member);
   const step = new RowsStep(k, field, size, column);
   const first = k.binary("mul", chunk, i(rows));

@@ -35,7 +35,7 @@ export const tridiagonalRoutine: Routine = (node, profile, settings) => {
   const counter = { dtype: "i32", shape: [] } as const;
   const temporary = (index: number): RoutineBuffer => ({ kind: "temporary", index });
   const result = (part: number): RoutineBuffer => ({ kind: "result", part });
-  const [a, v, count] = [0, 2, 4].map((first) => (step: number) => temporary(first + (step % 2)));
+  const [a, v, count, tau] = [0, 2, 4, 6].map((first) => (step: number) => temporary(first + (step % 2)));
   const results = [0, 1, 2, 3].map(result);
   const steps: RoutineStep[] = [
     {
@@ -44,14 +44,15 @@ export const tridiagonalRoutine: Routine = (node, profile, settings) => {
       formula: ([from, to, vector, number]) => `${to} = ${from}, with zeros beyond; ${vector} = 0; ${number} = 0`,
     },
   ];
-  const temporaries = [matrix, matrix, line, line, counter, counter, line, line];
+  const factor = { dtype: kind.type, shape: [batch, ...parts] };
+  const temporaries = [matrix, matrix, line, line, counter, counter, factor, factor, line, line];
   if (profile.maxLanes === 1) {
-    const [y, w] = [temporary(6), temporary(7)];
+    const [y, w] = [temporary(8), temporary(9)];
     const [find, change] = [columnKernel(size, kind, settings), productKernel(size, kind, settings)];
     for (let j = 0; j < n; j++) {
       steps.push({
         kernel: find,
-        buffers: [a(j), y, v(j), v(j + 1), count(j), count(j + 1), ...results, w],
+        buffers: [a(j), y, v(j), v(j + 1), count(j), count(j + 1), ...results, tau(j), tau(j + 1), w],
         formula: ([from, , , , number]) => `the reflection of column ${number} of ${from}`,
       });
       if (j === n - 1) break;
@@ -71,17 +72,17 @@ export const tridiagonalRoutine: Routine = (node, profile, settings) => {
     formula: ([from]) => `the reflections of the last ${end} columns of ${from}`,
   });
   if (end === n) return { temporaries: [], steps: [endStep([{ kind: "input", index: 0 }])] };
-  const y = (step: number) => temporary(6 + (step % 2));
+  const y = (step: number) => temporary(8 + (step % 2));
   const whole = stepKernel(size, kind, profile, settings);
   for (let j = 0; j < n - end; j++) {
     steps.push({
       kernel: whole,
-      buffers: [a(j), y(j), v(j), v(j + 1), count(j), count(j + 1), ...results, a(j + 1), y(j + 1)],
-      formula: ([from, , , now, number, , , , , , to, product]) =>
+      buffers: [a(j), y(j), v(j), v(j + 1), count(j), count(j + 1), ...results, tau(j), tau(j + 1), a(j + 1), y(j + 1)],
+      formula: ([from, , , now, number, , , , , , , , to, product]) =>
         `the reflection of column ${number} of ${from}; ${to} = ${from} changed by the one before; ${product} = ${to} · ${now}`,
     });
   }
-  if (end > 0) steps.push(endStep([a(n - end), y(n - end), v(n - end)]));
+  if (end > 0) steps.push(endStep([a(n - end), y(n - end), v(n - end), tau(n - end)]));
   return { temporaries, steps };
 };
 

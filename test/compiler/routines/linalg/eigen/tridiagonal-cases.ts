@@ -1,5 +1,5 @@
 /** Matrices in the middle of their reduction to tridiagonal form, as the kernels of a column find them, and what is to become of them. */
-
+import assert from "node:assert/strict";
 import type { NumberKind } from "../../../../../src/compiler/routines/linalg/field.js";
 import { encodeValues } from "../../../../../src/core/storage.js";
 import { undefinedBytes } from "../../../../support/interpreted-routine.js";
@@ -62,8 +62,8 @@ export function columnCase(kind: NumberKind, n: number, step: number) {
     );
   const room = (count: number) => undefinedBytes(bytesFor(batch * count, kind));
   const real = () => undefinedBytes(bytesFor(batch * n, { ...kind, isComplex: false }));
-  const earlier = members.map(({ tau }) => [Array.from({ length: n }, (_, at): C => (at === step - 1 ? tau : [0, 0]))]);
-  const [now, vectors, factors] = [room(padded), room(n * n), encoded(earlier, kind)];
+  const earlier = encoded([[members.map(({ tau }): C => (step === 0 ? [Number.NaN, Number.NaN] : tau))]], kind);
+  const [now, vectors, factors, made] = [room(padded), room(n * n), room(n), room(1)];
   const buffers = [
     encoded(
       members.map(({ a }) => filled(unused(a, step), padded, padded)),
@@ -78,6 +78,8 @@ export function columnCase(kind: NumberKind, n: number, step: number) {
     real(),
     vectors,
     factors,
+    earlier,
+    made,
   ];
   /** Each matrix as the reflection before makes it, and the new vector; checks that this makes the column zero below its place. */
   const found = () =>
@@ -86,6 +88,7 @@ export function columnCase(kind: NumberKind, n: number, step: number) {
       const expected = product(product(adjoint(h), a), h);
       const vector = decoded(now, kind, 1, padded)[at]![0]!.slice(0, n);
       const factor = decoded(factors, kind, 1, n)[at]![0]![step]!;
+      assert.deepEqual(decoded(made, kind, 1, batch)[0]![0]![at], factor);
       const left = product(adjoint(reflection(factor, vector)), column(expected, step)).slice(step + 2);
       const zeros = left.map(() => [[0, 0] as C]);
       assertNear(left, zeros, kind, `${n}, step ${step}, matrix ${at}: the column`, 100);

@@ -52,12 +52,13 @@ for (const [name, profile] of Object.entries({ software: softwareGpu, "16 lanes"
       const results = [
         ...[0, 1].map(() => undefinedBytes(bytesFor(N, { ...kind, isComplex: false }))),
         undefinedBytes(bytesFor(N * N, kind)),
-        encoded([[Array.from({ length: N }, (): C => [tau, 0])]], kind),
+        undefinedBytes(bytesFor(N, kind)),
       ];
       interpretKernel(endKernel({ n: N, batch: 1, padded: PADDED }, ROWS, kind, profile, settings), [
         encoded([filled(a, PADDED)], kind),
         encoded([filled(y, PADDED)], kind),
         encoded([filled([v], PADDED)], kind),
+        encoded([[[[tau, 0]]]], kind),
         ...results,
       ]);
       const [diagonal, beside] = results.map((bytes) => numbersIn(bytes, kind.type).slice(START, N));
