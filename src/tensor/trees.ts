@@ -136,7 +136,7 @@ export const exactSplits = (
   candidates: Tensor,
   totals: Tensor,
   draws: Tensor | null,
-  params: { readonly criterion: string; readonly minSamplesLeaf: number },
+  params: { readonly criterion: string; readonly minSamplesLeaf: number; readonly hasLeastWeight?: boolean },
 ): Tensor =>
   made(sortedSplits, [ranks, values, order, nodes, candidates, targets, weights, totals, ...(draws ? [draws] : [])], {
     ...params,

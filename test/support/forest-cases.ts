@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 
 type Rows = readonly (readonly number[])[];
 
-interface SingleTree {
+export interface SingleTree {
   readonly kind: "decisionTreeClassifier" | "decisionTreeRegressor";
   readonly data: string;
   readonly options: Readonly<Record<string, never>>;

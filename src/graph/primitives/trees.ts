@@ -123,8 +123,9 @@ export const TOTALS_BEFORE = 2;
  * Inputs: ranks of values i32 [features, rows], values [features, rows], rows in the order of nodes i32 [places], the first place, the
  * number of rows and the tree of each node i32 [nodes, 3], candidates i32 [nodes, candidates] (features, -1: none), targets
  * [rows, columns], weights [trees or 1, rows], totals of nodes [nodes, 2 + channels], and with `isRandom` draws in [0, 1)
- * [nodes, candidates] of the values' dtype. Params: criterion, minSamplesLeaf, isRandom. Targets of "gini" and "entropy" are positions of classes. Result [nodes, CUT_FACTS],
- * without rows on the left where there is no split.
+ * [nodes, candidates] of the values' dtype. Totals are the weight, the weight that each part needs (read with `hasLeastWeight`), and the sums
+ * of channels. Params: criterion, minSamplesLeaf, hasLeastWeight, isRandom. Targets of "gini" and "entropy" are positions of classes.
+ * Result [nodes, CUT_FACTS], without rows on the left where there is no split.
  */
 export const sortedSplits: RoutinePrimitive = {
   name: "sortedSplits",

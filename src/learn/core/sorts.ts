@@ -167,6 +167,13 @@ export interface ClassificationMethods<L, O> extends Methods {
   score(model: Fitted<L, O>, samples: Samples, targets: Labels, options?: ScoreOptions): Promise<number>;
 }
 
+/** Labels at positions of classes, where labels are numbers or booleans; else the positions. */
+export function labelsAt(places: Tensor, classes: readonly Label[]): Tensor {
+  if (typeof classes[0] === "string") return places;
+  const dtype = typeof classes[0] === "boolean" ? "bool" : "i32";
+  return tensor(classes.map(Number), { device: places.device, dtype: "i32" }).take(places).cast(dtype) as Tensor;
+}
+
 /** Estimators that predict labels. `scores` gives [samples, classes]; the largest wins, the first of equals. */
 export function classifier<L, O extends object, M extends Methods = None>(
   definition: Common<L, O, M> & {
@@ -180,11 +187,7 @@ export function classifier<L, O extends object, M extends Methods = None>(
   };
   const methods = {
     predict(model: Fitted<L, O>, samples: Samples): Tensor {
-      const found = places(model, "predict", samples);
-      const classes = model.classes as readonly Label[];
-      if (typeof classes[0] === "string") return found;
-      const dtype = typeof classes[0] === "boolean" ? "bool" : "i32";
-      return tensor(classes.map(Number), { device: found.device, dtype: "i32" }).take(found).cast(dtype) as Tensor;
+      return labelsAt(places(model, "predict", samples), model.classes as readonly Label[]);
     },
     async predictLabels(model: Fitted<L, O>, samples: Samples): Promise<Label[]> {
       const found = (await places(model, "predictLabels", samples).data()) as ArrayLike<number>;

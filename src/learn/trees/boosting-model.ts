@@ -4,12 +4,17 @@ import type { BoostingLearned } from "./boosting.js";
 import { predictionsOf } from "./grown-tree.js";
 
 /** The sum of the baseline and of all trees' values, [samples, outputs]. */
-export function rawPrediction({ baseline, trees, categories }: BoostingLearned, x: Tensor): Tensor {
-  const outputs = baseline.size;
-  const samples = x.shape[0] as number;
+export const rawPrediction = (learned: BoostingLearned, x: Tensor): Tensor =>
+  valuesOfRounds(learned, x).sum({ axis: 1 }).add(learned.baseline) as Tensor;
+
+/** The same after each round, [rounds, samples, outputs]. */
+export const stagedRawPrediction = (learned: BoostingLearned, x: Tensor): Tensor =>
+  valuesOfRounds(learned, x).cumsum({ axis: 1 }).add(learned.baseline).transpose([1, 0, 2]) as Tensor;
+
+/** What each round adds, [samples, rounds, outputs]. */
+function valuesOfRounds({ baseline, trees, categories }: BoostingLearned, x: Tensor): Tensor {
   const known = categories ? withoutUnknown(x.cast(baseline.dtype) as Tensor, categories) : x;
-  const each = predictionsOf(trees, known).reshape([samples, -1, outputs]);
-  return each.sum({ axis: 1 }).add(baseline) as Tensor;
+  return predictionsOf(trees, known).reshape([x.shape[0] as number, -1, baseline.size]) as Tensor;
 }
 
 /** Categories that the fit did not know are missing values. */

@@ -1,11 +1,11 @@
 /** Options of boosting, and their checks: what the regressor, the classifier and the ranker share. */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import type { Features } from "../core/samples.js";
+import { checkFeatureOptions, type FeatureOptions, type FeatureRules } from "./feature-rules.js";
 import type { GrowLimits } from "./grow.js";
 
 /** Options that all kinds of boosting have. */
-export interface BoostingOptions {
+export interface BoostingOptions extends FeatureOptions {
   /** The factor of each tree's values: 0.1 unless told. */
   readonly learningRate?: number;
   /** The number of rounds, each with a tree for every output: 100 unless told. */
@@ -20,10 +20,6 @@ export interface BoostingOptions {
   readonly l2Regularization?: number;
   /** Bins of a feature at most, 2 to 255: 255 unless told. Missing values have one more. */
   readonly maxBins?: number;
-  /** Columns with categories as whole numbers from 0 to 254. Columns of text of a table are categories without being named here. */
-  readonly categoricalFeatures?: readonly number[];
-  /** For each feature 1 where predictions may only rise with it, -1 where they may only fall, else 0. */
-  readonly monotonicCst?: readonly number[];
   /** Ends when the loss no longer improves: "auto" unless told, which means from 10,000 samples on. */
   readonly earlyStopping?: boolean | "auto";
   /** The share of samples that are held back to measure the loss: 0.1 unless told; null measures it on the training samples. */
@@ -45,8 +41,9 @@ export const BOOSTING = {
   minSamplesLeaf: "number",
   l2Regularization: "number",
   maxBins: "number",
-  categoricalFeatures: "list",
-  monotonicCst: "list",
+  categoricalFeatures: "any",
+  monotonicCst: "any",
+  interactionCst: "any",
   earlyStopping: "any",
   validationFraction: "any",
   nIterNoChange: "number",
@@ -60,7 +57,7 @@ const isWhole = (value: unknown, from: number): boolean => Number.isInteger(valu
 export function checkBoosting(kind: string, options: BoostingOptions): void {
   const { learningRate = 0.1, maxIter = 100, maxLeafNodes = 31, maxDepth = null, minSamplesLeaf = 20 } = options;
   const { l2Regularization = 0, maxBins = 255, earlyStopping = "auto", validationFraction = 0.1 } = options;
-  const { nIterNoChange = 10, tol = 1e-7, seed = 0, monotonicCst = [], categoricalFeatures = [] } = options;
+  const { nIterNoChange = 10, tol = 1e-7, seed = 0 } = options;
   const rules: readonly (readonly [string, unknown, boolean, string])[] = [
     ["learningRate", learningRate, learningRate > 0, "a number above zero"],
     ["maxIter", maxIter, isWhole(maxIter, 1), "a whole number from 1 on"],
@@ -89,49 +86,15 @@ export function checkBoosting(kind: string, options: BoostingOptions): void {
     ["nIterNoChange", nIterNoChange, isWhole(nIterNoChange, 1), "a whole number from 1 on"],
     ["tol", tol, tol >= 0, "a number, zero or more"],
     ["seed", seed, isWhole(seed, 0), "a whole number"],
-    ["monotonicCst", monotonicCst, monotonicCst.every((each) => [-1, 0, 1].includes(each)), "a list of -1, 0 and 1"],
-    [
-      "categoricalFeatures",
-      categoricalFeatures,
-      categoricalFeatures.every((each) => isWhole(each, 0)),
-      "a list of columns by number",
-    ],
   ];
   for (const [name, value, isRight, rule] of rules) {
     if (!isRight) throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is ${rule}.`);
   }
-  const clash = categoricalFeatures.find((feature) => (monotonicCst[feature] ?? 0) !== 0);
-  if (clash !== undefined) {
-    throw new ArgumentError(`${kind}: feature ${clash} is categorical, so it has no monotone constraint.`);
-  }
-}
-
-/** Which features are categorical. */
-export function categoricalOf(
-  operation: string,
-  { count: features, categories }: Features,
-  options: BoostingOptions,
-): boolean[] {
-  const { categoricalFeatures = [] } = options;
-  const outside = categoricalFeatures.find((feature) => feature >= features);
-  if (outside !== undefined) {
-    throw new ArgumentError(
-      `${operation}: categoricalFeatures names ${outside}; the samples have ${features} features.`,
-    );
-  }
-  return Array.from(
-    { length: features },
-    (_, f) => categoricalFeatures.includes(f) || (categories?.[f] ?? null) !== null,
-  );
+  checkFeatureOptions(kind, options);
 }
 
 /** The limits of each tree. */
-export function limitsOf(operation: string, features: number, options: BoostingOptions): GrowLimits {
-  const { maxLeafNodes = 31, maxDepth = null, minSamplesLeaf = 20, l2Regularization = 0, monotonicCst } = options;
-  if (monotonicCst && monotonicCst.length !== features) {
-    throw new ArgumentError(
-      `${operation}: monotonicCst has ${monotonicCst.length} numbers; the samples have ${features} features.`,
-    );
-  }
-  return { maxLeafNodes, maxDepth, minSamplesLeaf, l2: l2Regularization, monotonic: monotonicCst ?? [] };
+export function limitsOf(options: BoostingOptions, { monotonic, interactions }: FeatureRules): GrowLimits {
+  const { maxLeafNodes = 31, maxDepth = null, minSamplesLeaf = 20, l2Regularization = 0 } = options;
+  return { maxLeafNodes, maxDepth, minSamplesLeaf, l2: l2Regularization, monotonic, interactions };
 }

@@ -8,7 +8,8 @@ import { jit } from "../../transforms/jit.js";
 import type { FitProgress } from "../core/estimator.js";
 import type { Features } from "../core/samples.js";
 import { binsOf, codesOf } from "./bins.js";
-import { type BoostingOptions, categoricalOf, limitsOf } from "./boosting-options.js";
+import { type BoostingOptions, limitsOf } from "./boosting-options.js";
+import { featureRules } from "./feature-rules.js";
 import { type Grown, grower } from "./grow.js";
 import { predictionsOf, type TreeNode, type TreeTensors, treeTensors } from "./grown-tree.js";
 import { heldBack } from "./held-back.js";
@@ -53,10 +54,11 @@ export async function* boost(
   const { maxIter = 100, learningRate = 0.1, maxBins = 255, earlyStopping = "auto", seed = 0 } = options;
   const { validationFraction = 0.1, nIterNoChange = 10, tol = 1e-7 } = options;
   const { kind, x } = data;
-  const [samples, features] = x.shape as [number, number];
+  const [samples] = x.shape as [number, number];
   const { device, dtype } = x;
   const operation = `${kind}.fit`;
-  const isCategorical = categoricalOf(operation, data.features, options);
+  const rules = featureRules(operation, data.features, options);
+  const { isCategorical } = rules;
   const stops = earlyStopping === "auto" ? samples > 10_000 : earlyStopping;
   const held = stops && validationFraction !== null ? await heldBack(data, validationFraction, seed) : null;
   const train = held ? partOf(data, held.train) : data;
@@ -65,7 +67,7 @@ export async function* boost(
   const testLoss = held ? await lossOf(held.test) : null;
 
   const bins = await binsOf(operation, train.x, { maxBins, isCategorical, seed });
-  const limits = limitsOf(operation, features, options);
+  const limits = limitsOf(options, rules);
   const codes = codesOf(bins, train.x);
   const grow = grower({ codes, bins, isPrecise: dtype === "f64" }, limits);
   const baseline = loss.baseline(train).realize() as Tensor;

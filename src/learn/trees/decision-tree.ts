@@ -10,7 +10,7 @@ import type { ExactLimits } from "./exact-growth.js";
 import { type ForestPlan, growForest } from "./forest-growth.js";
 import { predictionsOf, type TreeTensors } from "./grown-tree.js";
 import { columnTensors } from "./node-table.js";
-import { type TreeMethods, treeMethods } from "./tree-methods.js";
+import { type OneTreeMethods, oneTreeMethods, type TreeMethods, treeMethods } from "./tree-methods.js";
 import {
   CLASS_TREE,
   type ClassTreeOptions,
@@ -18,6 +18,7 @@ import {
   checkCounts,
   checkNumberTree,
   classWeights,
+  criterionOf,
   exactLimits,
   NUMBER_TREE,
   type NumberTreeOptions,
@@ -95,7 +96,8 @@ const checkSplitter = (kind: string, { splitter }: { readonly splitter?: string 
 export const decisionTreeClassifier = classifier<
   DecisionTreeLearned,
   DecisionTreeClassifierOptions,
-  ShareMethods<DecisionTreeLearned, DecisionTreeClassifierOptions>
+  ShareMethods<DecisionTreeLearned, DecisionTreeClassifierOptions> &
+    OneTreeMethods<DecisionTreeLearned, DecisionTreeClassifierOptions>
 >({
   kind: "decisionTreeClassifier",
   options: { ...CLASS_TREE, ...splitters },
@@ -105,11 +107,11 @@ export const decisionTreeClassifier = classifier<
   },
   learn({ x, y, weights, classes, facts, signal }, options) {
     const all = classWeights("decisionTreeClassifier.fit", options, x, y, facts.classes ?? [], weights);
-    const limits = exactLimits(options, facts.features.count, null, options.splitter === "random");
-    return oneTree(exactData(x, y, options.criterion ?? "gini", classes), x, all, limits, signal);
+    const limits = exactLimits(options, x, null, options.splitter === "random");
+    return oneTree(exactData(x, y, criterionOf(options.criterion ?? "gini"), classes), x, all, limits, signal);
   },
   scores: forestPrediction,
-  methods: shareMethods(),
+  methods: { ...shareMethods(), ...oneTreeMethods() },
 });
 
 /**
@@ -119,7 +121,7 @@ export const decisionTreeClassifier = classifier<
 export const decisionTreeRegressor = regressor<
   DecisionTreeLearned,
   DecisionTreeRegressorOptions,
-  TreeMethods<DecisionTreeLearned, DecisionTreeRegressorOptions>
+  OneTreeMethods<DecisionTreeLearned, DecisionTreeRegressorOptions>
 >({
   kind: "decisionTreeRegressor",
   options: { ...NUMBER_TREE, ...splitters },
@@ -128,11 +130,10 @@ export const decisionTreeRegressor = regressor<
     checkSplitter("decisionTreeRegressor", options);
   },
   checkTargets: checkCounts,
-  learn({ x, y, weights, facts, signal }, options) {
-    const limits = exactLimits(options, facts.features.count, null, options.splitter === "random");
-    const criterion = options.criterion === "poisson" ? "poisson" : "squared";
-    return oneTree(exactData(x, y, criterion, 0), x, weights, limits, signal);
+  learn({ x, y, weights, signal }, options) {
+    const limits = exactLimits(options, x, null, options.splitter === "random");
+    return oneTree(exactData(x, y, criterionOf(options.criterion), 0), x, weights, limits, signal);
   },
   predict: forestNumbers,
-  methods: treeMethods(),
+  methods: oneTreeMethods(),
 });

@@ -5,7 +5,7 @@
 import { backendFor, concat, type Tensor, zeros } from "../../tensor/index.js";
 
 /** How impure a node is, and with it which splits are good. */
-type TreeCriterion = "gini" | "entropy" | "squared" | "poisson";
+export type TreeCriterion = "gini" | "entropy" | "squared" | "friedman" | "poisson";
 
 /** Samples for exact growth. */
 export interface ExactData {
@@ -69,7 +69,7 @@ function ranksOf(values: Tensor): Tensor {
 
 /** y² for variances, y log y for deviances of Poisson. */
 function spreadsOf(targets: Tensor, criterion: TreeCriterion): Tensor {
-  if (criterion === "squared") return targets.square().sum({ axis: 1 }).realize() as Tensor;
+  if (criterion === "squared" || criterion === "friedman") return targets.square().sum({ axis: 1 }).realize() as Tensor;
   if (criterion === "poisson") {
     return targets.maximum(Number.MIN_VALUE).log().mul(targets).sum({ axis: 1 }).realize() as Tensor;
   }
@@ -86,7 +86,7 @@ export function impurityOf(criterion: TreeCriterion, weight: number, spread: num
 }
 
 function impurityTerm(criterion: TreeCriterion, mean: number): number {
-  if (criterion === "gini" || criterion === "squared") return mean * mean;
+  if (criterion === "gini" || criterion === "squared" || criterion === "friedman") return mean * mean;
   if (mean <= 0) return 0;
   return mean * (criterion === "entropy" ? Math.log2(mean) : Math.log(mean));
 }

@@ -15,6 +15,8 @@ export interface ExactLimits {
   readonly maxDepth: number | null;
   readonly minSamplesSplit: number;
   readonly minSamplesLeaf: number;
+  /** The weight of a leaf at least, as a share of its tree's. */
+  readonly minWeightFractionLeaf: number;
   readonly maxLeafNodes: number | null;
   readonly minImpurityDecrease: number;
   readonly ccpAlpha: number;
@@ -115,6 +117,7 @@ class ExactGrowth {
       places[3 * slot + 1] = table.get(node, "count");
       places[3 * slot + 2] = table.get(node, "tree");
       totals[width * slot] = table.real(node, "weight");
+      totals[width * slot + 1] = this.leastWeight(node);
       for (let c = 0; c < channels; c++) totals[width * slot + TOTALS_BEFORE + c] = table.sum(node, c);
     });
     const nodes = this.placesOf(places);
@@ -155,7 +158,7 @@ class ExactGrowth {
   /** The best split of each open node; in slices of candidates where all together need too much memory. */
   private search(nodes: Tensor, room: number, totals: Tensor): Tensor {
     const { criterion, values } = this.data;
-    const { isRandom, minSamplesLeaf } = this.limits;
+    const { isRandom, minSamplesLeaf, minWeightFractionLeaf } = this.limits;
     const { device } = this.order;
     const width = this.width();
     const slice = Math.min(width, Math.max(1, Math.floor(MOST_SORTED / this.order.size)));
@@ -173,7 +176,7 @@ class ExactGrowth {
         of(candidates, "i32", -1),
         totals,
         isRandom ? of(draws, values.dtype as "f32" | "f64", 0) : null,
-        { criterion, minSamplesLeaf },
+        { criterion, minSamplesLeaf, hasLeastWeight: minWeightFractionLeaf > 0 },
       ).realize() as Tensor;
     });
     return found.length === 1 ? (found[0] as Tensor) : bestOf(found);
@@ -230,6 +233,12 @@ class ExactGrowth {
     return node;
   }
 
+  /** The weight of a leaf at least. */
+  private leastWeight(node: number): number {
+    const root = this.roots[this.table.get(node, "tree")] ?? node;
+    return this.limits.minWeightFractionLeaf * this.table.real(root, "weight");
+  }
+
   private isOpen(node: number): boolean {
     const { table } = this;
     const { maxDepth, minSamplesSplit, minSamplesLeaf, splitsPure } = this.limits;
@@ -239,6 +248,7 @@ class ExactGrowth {
     return (
       (maxDepth === null || table.get(node, "depth") < maxDepth) &&
       table.get(node, "count") >= Math.max(minSamplesSplit, 2 * minSamplesLeaf, 2) &&
+      table.real(node, "weight") >= 2 * this.leastWeight(node) &&
       (splitsPure || table.real(node, "impurity") > EPSILON + rounding)
     );
   }
@@ -258,11 +268,24 @@ class ExactGrowth {
     const impurityAt = (at: number): number => table.real(at, "weight") * table.real(at, "impurity");
     const root = this.roots[tree] as number;
     const gain = (impurityAt(node) - impurityAt(first) - impurityAt(second)) / table.real(root, "weight");
-    if (gain + EPSILON < this.limits.minImpurityDecrease) return;
+    const improvement = this.data.criterion === "friedman" ? this.friedmanGain(node, first, second) : gain;
+    if (improvement + EPSILON < this.limits.minImpurityDecrease) return;
     table.set(node, "feature", fact(1));
     table.setReal(node, "threshold", fact(3));
     table.setReal(node, "gain", gain);
+    table.setReal(node, "improvement", improvement);
     table.set(node, "left", first);
+  }
+
+  /** What a split gains by Friedman's measure: the squared difference of the parts' means, by their weights. */
+  private friedmanGain(node: number, first: number, second: number): number {
+    const { table } = this;
+    const { channels } = this.data;
+    const total = (at: number): number =>
+      Array.from({ length: channels }, (_, c) => table.sum(at, c)).reduce((a, b) => a + b, 0);
+    const [left, right] = [table.real(first, "weight"), table.real(second, "weight")];
+    const difference = (right * total(first) - left * total(second)) / channels;
+    return difference ** 2 / (left * right * table.real(node, "weight"));
   }
 
   /** Nodes to be split next: children of the last splits. With a limit of leaves, of those that can still be among the best. */
@@ -288,7 +311,7 @@ class ExactGrowth {
     while (waiting.length > 0 && taken.length < most) {
       let best = 0;
       waiting.forEach((node, at) => {
-        if (table.real(node, "gain") > table.real(waiting[best] as number, "gain")) best = at;
+        if (table.real(node, "improvement") > table.real(waiting[best] as number, "improvement")) best = at;
       });
       const [node] = waiting.splice(best, 1) as [number];
       taken.push(node);

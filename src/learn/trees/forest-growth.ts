@@ -7,6 +7,7 @@ import { permutation } from "../../core/seeded-order.js";
 import { foldIn, key, randint } from "../../random/index.js";
 import { arange, ones, type Tensor, tensor, zeros } from "../../tensor/index.js";
 import type { FitProgress } from "../core/estimator.js";
+import { membersOf } from "../core/members.js";
 import { type ExactData, sumType } from "./exact-data.js";
 import { type ExactLimits, growExactly, type TreeRows } from "./exact-growth.js";
 import { predictionsOf } from "./grown-tree.js";
@@ -19,6 +20,8 @@ export interface ForestPlan {
   readonly rows: "all" | "bootstrap" | { readonly some: number };
   /** Rows drawn by a bootstrap. */
   readonly drawn?: number;
+  /** Whether classes count the same in the rows that each tree has drawn. */
+  readonly balances?: boolean;
   /** Whether each row is predicted by the trees that did not see it. */
   readonly predictsUnseen: boolean;
 }
@@ -71,13 +74,15 @@ interface Group {
 }
 
 async function rowsOf(
-  { samples, values: { device } }: ExactData,
+  data: ExactData,
   weights: Tensor | null,
   seed: number,
   plan: ForestPlan,
   firstTree: number,
   trees: number,
 ): Promise<Group> {
+  const { samples } = data;
+  const { device } = data.values;
   const dtype = sumType(device);
   const own = (weights ? weights.cast(dtype).expandDims(0) : ones([1, samples], { device, dtype })).realize() as Tensor;
   if (typeof plan.rows === "object") return someRows(own, plan.rows.some, seed, firstTree, trees);
@@ -90,7 +95,8 @@ async function rowsOf(
     };
   }
   const times = isBootstrap ? timesDrawn(device, samples, plan.drawn ?? samples, seed, firstTree, trees) : null;
-  const all = (times ? own.mul(times) : own).realize() as Tensor;
+  const counted = times ? own.mul(times) : own;
+  const all = (times && plan.balances ? counted.mul(balancing(data, times)) : counted).realize() as Tensor;
   // Rows that count come first; others have no place in any node.
   const isOut = all.equal(0);
   const order = isOut.cast("i32").argsort({ axis: 1 }).cast("i32");
@@ -132,6 +138,15 @@ function timesDrawn(
   return none
     .putAlongAxis(rows.cast("i32"), ones([trees, drawn], { device, dtype }), { axis: 1, op: "add" })
     .realize() as Tensor;
+}
+
+/** Weights of rows that make the classes a tree has drawn count the same in it, [trees, samples]. */
+function balancing({ targets, channels }: ExactData, times: Tensor): Tensor {
+  const members = membersOf(times, targets.squeeze(1) as Tensor, channels, null);
+  const counts = times.matmul(members.T);
+  const present = counts.greater(0).cast(times.dtype).sum({ axis: 1, keepDims: true });
+  const shares = times.sum({ axis: 1, keepDims: true }).div(present.mul(counts.maximum(1)));
+  return shares.matmul(members) as Tensor;
 }
 
 /** Rows drawn without replacement, the first of a random order. */

@@ -6,6 +6,7 @@ import { checkWhole } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { full, type Tensor, where } from "../../tensor/index.js";
+import type { ClassWeight } from "../core/class-weights.js";
 import type { FitProgress } from "../core/estimator.js";
 import { classifier, regressor } from "../core/sorts.js";
 import { forestNumbers, forestPrediction, type ShareMethods, shareMethods } from "./decision-tree.js";
@@ -22,6 +23,7 @@ import {
   checkCounts,
   checkNumberTree,
   classWeights,
+  criterionOf,
   exactLimits,
   NUMBER_TREE,
   type NumberTreeOptions,
@@ -40,7 +42,10 @@ interface ForestOptions {
 }
 
 /** Options of forests for classes; nodes look at "sqrt" features unless `maxFeatures` says otherwise. */
-export interface ForestClassifierOptions extends ForestOptions, ClassTreeOptions {}
+export interface ForestClassifierOptions extends ForestOptions, Omit<ClassTreeOptions, "classWeight"> {
+  /** Weights of the classes; all count the same unless told. "balancedSubsample" balances the rows that each tree has drawn. */
+  readonly classWeight?: ClassWeight | "balancedSubsample";
+}
 
 /** Options of forests for numbers. */
 export interface ForestRegressorOptions extends ForestOptions, NumberTreeOptions {}
@@ -83,12 +88,14 @@ async function* forestOf(
   options: ForestOptions,
   bootstraps: boolean,
   scoreOf: (predicted: Tensor, y: Tensor) => Tensor,
+  balances = false,
 ): AsyncGenerator<FitProgress, ForestLearned> {
   const { nEstimators = 100, bootstrap = bootstraps, maxSamples = null, oobScore = false } = options;
   const { samples } = data;
   const drawn =
     maxSamples === null ? samples : Math.max(1, Math.round(maxSamples < 1 ? maxSamples * samples : maxSamples));
-  const plan = { trees: nEstimators, rows: bootstrap ? "bootstrap" : "all", drawn, predictsUnseen: oobScore } as const;
+  const rows = bootstrap ? "bootstrap" : "all";
+  const plan = { trees: nEstimators, rows, drawn, balances, predictsUnseen: oobScore } as const;
   const { groups, unseen } = yield* growForest(data, x, weights, limits, plan, signal);
   return {
     trees: columnTensors(groups, x.device, x.dtype),
@@ -127,13 +134,18 @@ const forestClassifier = <K extends string>(kind: K, bootstraps: boolean) =>
     options: { ...FOREST, ...CLASS_TREE },
     check(options) {
       checkForest(kind, options, bootstraps);
-      checkClassTree(kind, options);
+      const { classWeight, bootstrap = bootstraps } = options;
+      checkClassTree(kind, { ...options, classWeight: classWeight === "balancedSubsample" ? "balanced" : classWeight });
+      if (classWeight !== "balancedSubsample" || bootstrap) return;
+      throw new ArgumentError(`${kind}: without bootstrap all trees see all rows; take classWeight: "balanced".`);
     },
     learn({ x, y, weights, classes, facts, signal }, options) {
-      const all = classWeights(`${kind}.fit`, options, x, y, facts.classes ?? [], weights);
-      const limits = exactLimits(options, facts.features.count, "sqrt", !bootstraps);
-      const data = exactData(x, y, options.criterion ?? "gini", classes);
-      return forestOf({ x, y, data, weights: all, limits, signal }, options, bootstraps, shareOfRight);
+      const { classWeight: given } = options;
+      const [balances, classWeight] = given === "balancedSubsample" ? [true, undefined] : [false, given];
+      const all = classWeights(`${kind}.fit`, { classWeight }, x, y, facts.classes ?? [], weights);
+      const limits = exactLimits(options, x, "sqrt", !bootstraps);
+      const data = exactData(x, y, criterionOf(options.criterion ?? "gini"), classes);
+      return forestOf({ x, y, data, weights: all, limits, signal }, options, bootstraps, shareOfRight, balances);
     },
     scores: forestPrediction,
     methods: shareMethods(),
@@ -149,9 +161,9 @@ const forestRegressor = <K extends string>(kind: K, bootstraps: boolean) =>
       checkNumberTree(kind, options);
     },
     checkTargets: checkCounts,
-    learn({ x, y, weights, facts, signal }, options) {
-      const limits = exactLimits(options, facts.features.count, null, !bootstraps);
-      const data = exactData(x, y, options.criterion === "poisson" ? "poisson" : "squared", 0);
+    learn({ x, y, weights, signal }, options) {
+      const limits = exactLimits(options, x, null, !bootstraps);
+      const data = exactData(x, y, criterionOf(options.criterion), 0);
       return forestOf({ x, y, data, weights, limits, signal }, options, bootstraps, explained);
     },
     predict: forestNumbers,

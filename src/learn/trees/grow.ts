@@ -27,6 +27,8 @@ export interface GrowLimits {
   readonly l2: number;
   /** -1, 0 or 1 for each feature. */
   readonly monotonic: readonly number[];
+  /** Sets of features that may stand together in a branch; null where all may. */
+  readonly interactions: readonly (readonly number[])[] | null;
 }
 
 /** A node while the tree grows. */
@@ -36,6 +38,8 @@ interface Growing extends Sums {
   readonly depth: number;
   readonly value: number;
   readonly bounds: readonly [number, number];
+  /** The sets of features that the way to the node keeps to; null where there are none. */
+  readonly sets: GrowLimits["interactions"];
   split: Split | null;
   children: readonly [Growing, Growing] | null;
   slot: number;
@@ -189,9 +193,28 @@ class Growth {
     bounds: readonly [number, number],
   ): Growing {
     const [id, depth] = [this.nodes.length, parent ? parent.depth + 1 : 0];
-    const node = { id, parent, depth, gradient, hessian, count, value, bounds, split: null, children: null, slot: -1 };
+    const sets = parent ? this.setsBelow(parent) : this.limits.interactions;
+    const [split, children, slot] = [null, null, -1];
+    const node = { id, parent, depth, gradient, hessian, count, value, bounds, sets, split, children, slot };
     this.nodes.push(node);
     return node;
+  }
+
+  /** The sets that a node's split keeps to, for its children. */
+  private setsBelow({ sets, split }: Growing): GrowLimits["interactions"] {
+    return sets && sets.filter((set) => set.includes((split as Split).feature));
+  }
+
+  /** Whether the search of each slot looks at a feature, [slots, features]; null where all are looked at. */
+  private allowed(searched: readonly (Growing | null)[]): Tensor | null {
+    if (!this.limits.interactions) return null;
+    const { codes } = this.data;
+    const features = 4 * (codes.shape[0] as number);
+    const isAllowed = new Uint8Array(searched.length * features);
+    searched.forEach((node, slot) => {
+      for (const feature of node?.sets?.flat() ?? []) isAllowed[slot * features + feature] = 1;
+    });
+    return tensor(isAllowed, { device: codes.device, shape: [searched.length, features] }) as Tensor;
   }
 
   /** An empty list by node. */
@@ -252,6 +275,7 @@ class Growth {
       slotOfNode: tensor(slotOfNode, { device }) as Tensor,
       parentOfSlot: tensor(parentOfSlot, { device }) as Tensor,
       nodeFacts: tensor(this.wide(facts), { device, shape: [searched.length, NODE_FACTS] }) as Tensor,
+      allowed: this.allowed(searched),
     });
     [this.rows, this.histograms] = [rows, histograms];
     await this.noteSplits(searched, found);

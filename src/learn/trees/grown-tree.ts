@@ -3,7 +3,7 @@
  * numbered from the root, left parts first.
  */
 import type { DType } from "../../core/dtype.js";
-import { leavesOfTrees, type Tensor, tensor } from "../../tensor/index.js";
+import { arange, leavesOfTrees, type Tensor, tensor, where } from "../../tensor/index.js";
 
 /** A node: a leaf where `left` is -1. */
 export interface TreeNode {
@@ -149,4 +149,15 @@ export function predictionsOf(trees: TreeTensors, x: Tensor): Tensor {
     { device },
   );
   return trees.value.reshape([count * nodes, outputs]).take(leaves.add(first), { axis: 0 }) as Tensor;
+}
+
+/** The nodes of each tree that each sample passes, its leaf among them, bool [samples, trees, nodes]. */
+export function passedNodes(trees: TreeTensors, x: Tensor): Tensor {
+  const nodes = trees.left.shape[1] as number;
+  const place = arange(nodes, { device: x.device, dtype: "i32" }) as Tensor;
+  // Nodes stand left parts first: what is below a node stands behind it, up to the last leaf on its right.
+  let last = where(trees.left.less(0), place, trees.right) as Tensor;
+  for (let reach = 1; reach < nodes; reach *= 2) last = last.takeAlongAxis(last, { axis: 1 }) as Tensor;
+  const leaf = leavesOf(trees, x).expandDims(2);
+  return leaf.greaterEqual(place).logicalAnd(leaf.lessEqual(last)) as Tensor;
 }

@@ -53,11 +53,15 @@ export interface Moves {
   readonly goesLeft: Tensor;
 }
 
-/** Nodes that are looked at: the slot of each node, the parent of each slot among the last ones, and facts of both children of each. */
+/**
+ * Nodes that are looked at: the slot of each node, the parent of each slot among the last ones, and facts of both children of each. `allowed`
+ * says which features each child may be split by, u8 [children, features]; null where it is all of them.
+ */
 interface Looks {
   readonly slotOfNode: Tensor;
   readonly parentOfSlot: Tensor;
   readonly nodeFacts: Tensor;
+  readonly allowed: Tensor | null;
 }
 
 /** What the device does, each a program of its own. */
@@ -84,7 +88,9 @@ export function growthPrograms(data: BinnedSamples, { monotonic, minSamplesLeaf,
   ]);
   const featureFacts = tensor(facts, { device, dtype: "i32" }) as Tensor;
   const isAnyCategorical = bins.isCategorical.includes(true);
-  const searched = (histograms: Tensor, nodeFacts: Tensor): Found => {
+  const searched = (sums: Tensor, nodeFacts: Tensor, allowed: Tensor | null): Found => {
+    // A feature without samples has no split.
+    const histograms = allowed ? (where(allowed.expandDims(2).expandDims(3).notEqual(0), sums, 0) as Tensor) : sums;
     const order = isAnyCategorical ? categoryOrder(histograms, nodeFacts, featureFacts) : null;
     const splits = splitsByGain(histograms, nodeFacts, featureFacts, order, {
       minSamplesLeaf,
@@ -106,16 +112,17 @@ export function growthPrograms(data: BinnedSamples, { monotonic, minSamplesLeaf,
         (value) => full([], value, { device, dtype }) as Tensor,
       );
       const nodeFacts = stack([gradient, hessian, ...others]).expandDims(0) as Tensor;
-      return { ...searched(histograms, nodeFacts), histograms, sums: stack([gradient, hessian]) as Tensor };
+      return { ...searched(histograms, nodeFacts, null), histograms, sums: stack([gradient, hessian]) as Tensor };
     }),
     route: jit(route, { donate: 0 }),
     round: jit(
-      (standing: Standing, gradients: Gradients, moves: Moves, { slotOfNode, parentOfSlot, nodeFacts }: Looks) => {
+      (standing: Standing, gradients: Gradients, moves: Moves, looks: Looks) => {
+        const { slotOfNode, parentOfSlot, nodeFacts, allowed } = looks;
         const rows = route(standing.rows, moves);
         const parents = { histograms: standing.histograms, parentOfSlot };
         const slots = parentOfSlot.shape[0] as number;
         const histograms = histogramByNode(codes, rows, slotOfNode, gradients, parents, { slots, isPrecise });
-        return { ...searched(histograms, nodeFacts.cast(dtype) as Tensor), rows, histograms };
+        return { ...searched(histograms, nodeFacts.cast(dtype) as Tensor, allowed), rows, histograms };
       },
       { donate: 0 },
     ),

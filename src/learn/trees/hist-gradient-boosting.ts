@@ -2,13 +2,15 @@
 import { ArgumentError } from "../../core/errors.js";
 import { concat, type Tensor } from "../../tensor/index.js";
 import { type ClassWeight, checkClassWeight } from "../core/class-weights.js";
-import { categorySamples } from "../core/samples.js";
-import { classifier, probabilityMethods, regressor } from "../core/sorts.js";
+import type { Fitted } from "../core/model.js";
+import { categorySamples, type Samples } from "../core/samples.js";
+import { classifier, regressor, samplesFor } from "../core/sorts.js";
+import { stagedMethods } from "../core/staged.js";
 import { type BoostingLearned, boost } from "./boosting.js";
-import { rawPrediction } from "./boosting-model.js";
+import { rawPrediction, stagedRawPrediction } from "./boosting-model.js";
 import { BOOSTING, type BoostingOptions, checkBoosting } from "./boosting-options.js";
 import { absoluteError, binomial, type Loss, multinomial, poisson, quantileError, squaredError } from "./losses.js";
-import { type TreeMethods, treeMethods } from "./tree-methods.js";
+import { treeMethods } from "./tree-methods.js";
 import { classWeights } from "./tree-options.js";
 
 /** Options of `histGradientBoostingRegressor`. */
@@ -36,7 +38,22 @@ function lossBy({ loss = "squaredError", quantile }: HistGradientBoostingRegress
   }
 }
 
-type Methods<O extends object> = TreeMethods<BoostingLearned, O>;
+/** Numbers from raw predictions, whose last axis has one output. */
+function numbersFrom(raw: Tensor, { loss }: HistGradientBoostingRegressorOptions): Tensor {
+  const found = raw.squeeze(-1) as Tensor;
+  return loss === "poisson" ? (found.exp() as Tensor) : found;
+}
+
+type RegressorModel = Fitted<BoostingLearned, HistGradientBoostingRegressorOptions>;
+
+const regressorMethods = {
+  ...treeMethods<BoostingLearned, HistGradientBoostingRegressorOptions>(),
+  /** The numbers predicted after each round, [rounds, samples]. */
+  stagedPredict(model: RegressorModel, samples: Samples): Tensor {
+    const x = samplesFor(model as Fitted<unknown, object>, "stagedPredict", samples);
+    return numbersFrom(stagedRawPrediction(model.learned, x), model.options);
+  },
+};
 
 /**
  * Boosted trees for regression, fast on many samples: features are binned first. Missing values (NaN) are handled: each split learns
@@ -45,7 +62,7 @@ type Methods<O extends object> = TreeMethods<BoostingLearned, O>;
 export const histGradientBoostingRegressor = regressor<
   BoostingLearned,
   HistGradientBoostingRegressorOptions,
-  Methods<HistGradientBoostingRegressorOptions>
+  typeof regressorMethods
 >({
   kind: "histGradientBoostingRegressor",
   options: { ...BOOSTING, loss: "text", quantile: "number" },
@@ -65,11 +82,8 @@ export const histGradientBoostingRegressor = regressor<
     const data = { kind: "histGradientBoostingRegressor", x, y: targets, weights, signal, features, labels: null };
     return boost(data, () => lossBy(options), options);
   },
-  predict(learned, x, { loss }) {
-    const raw = rawPrediction(learned, x).squeeze(1) as Tensor;
-    return loss === "poisson" ? (raw.exp() as Tensor) : raw;
-  },
-  methods: treeMethods(),
+  predict: (learned, x, options) => numbersFrom(rawPrediction(learned, x), options),
+  methods: regressorMethods,
 });
 
 /** Targets of one output. */
@@ -85,16 +99,20 @@ export interface HistGradientBoostingClassifierOptions extends BoostingOptions {
   readonly classWeight?: ClassWeight;
 }
 
-const logProbability = (learned: BoostingLearned, x: Tensor): Tensor => {
-  const raw = rawPrediction(learned, x);
+/** The logarithms of probabilities, from raw predictions. */
+const logProbability = (raw: Tensor): Tensor => {
   // log p = -softplus(-raw): no digits are lost where a probability is close to 1.
-  if (raw.shape[1] === 1) return concat([raw.softplus().neg(), raw.neg().softplus().neg()], { axis: 1 }) as Tensor;
-  return raw.sub(raw.logsumexp({ axis: 1, keepDims: true })) as Tensor;
+  if (raw.shape.at(-1) === 1) return concat([raw.softplus().neg(), raw.neg().softplus().neg()], { axis: -1 }) as Tensor;
+  return raw.sub(raw.logsumexp({ axis: -1, keepDims: true })) as Tensor;
 };
 
 const classifierMethods = {
   ...treeMethods<BoostingLearned, HistGradientBoostingClassifierOptions>(),
-  ...probabilityMethods<BoostingLearned, HistGradientBoostingClassifierOptions>(logProbability),
+  ...stagedMethods<BoostingLearned, HistGradientBoostingClassifierOptions>({
+    total: rawPrediction,
+    stages: stagedRawPrediction,
+    logs: logProbability,
+  }),
 };
 
 /**
@@ -124,6 +142,6 @@ export const histGradientBoostingClassifier = classifier<
     const data = { kind, x, y: y.cast(x.dtype) as Tensor, weights, signal, features, labels: y };
     return boost(data, () => (classes === 2 ? binomial : multinomial(classes)), options);
   },
-  scores: logProbability,
+  scores: (learned, x) => logProbability(rawPrediction(learned, x)),
   methods: classifierMethods,
 });

@@ -8,6 +8,7 @@ export {
   decisionTreeClassifier,
   decisionTreeRegressor,
 } from "./decision-tree.js";
+export type { ExportTextOptions } from "./export-text.js";
 export {
   extraTreesClassifier,
   extraTreesRegressor,
@@ -25,6 +26,7 @@ export {
   histGradientBoostingRegressor,
 } from "./hist-gradient-boosting.js";
 export { type IsolationForestLearned, type IsolationForestOptions, isolationForest } from "./isolation-forest.js";
+export type { PruningPath } from "./pruning-path.js";
 export { type HistGradientBoostingRankerOptions, histGradientBoostingRanker } from "./ranker.js";
 export type { ShapValues } from "./shap.js";
-export type { OfTrees, TreeMethods } from "./tree-methods.js";
+export type { OfTrees, OneTreeMethods, TreeMethods } from "./tree-methods.js";

@@ -85,7 +85,15 @@ async function* learn(
   const some = Math.min(samples, Math.max(1, Math.floor(maxSamples < 1 ? maxSamples * samples : maxSamples)));
   const data = exactData(x, zeros([samples], { device, dtype }) as Tensor, "squared", 0);
   const limits: ExactLimits = {
-    ...{ minSamplesSplit: 2, minSamplesLeaf: 1, maxLeafNodes: null, minImpurityDecrease: 0, ccpAlpha: 0, seed },
+    ...{
+      minSamplesSplit: 2,
+      minSamplesLeaf: 1,
+      minWeightFractionLeaf: 0,
+      maxLeafNodes: null,
+      minImpurityDecrease: 0,
+      ccpAlpha: 0,
+      seed,
+    },
     ...{ maxDepth: Math.ceil(Math.log2(Math.max(2, some))), maxFeatures: 1, isRandom: true, splitsPure: true },
   };
   const plan = { trees: nEstimators, rows: { some }, predictsUnseen: false } as const;

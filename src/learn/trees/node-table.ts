@@ -9,7 +9,7 @@ import type { TreeTensors } from "./grown-tree.js";
 
 /** Facts of a node that are whole numbers, and those that are not. The right child's number is one more than the left one's. */
 const WHOLE = { tree: 0, number: 1, depth: 2, start: 3, count: 4, attempts: 5, feature: 6, left: 7 } as const;
-const REAL = { weight: 0, spread: 1, impurity: 2, threshold: 3, gain: 4 } as const;
+const REAL = { weight: 0, spread: 1, impurity: 2, threshold: 3, gain: 4, improvement: 5 } as const;
 const [WHOLES, REALS] = [Object.keys(WHOLE).length, Object.keys(REAL).length];
 
 /** A table of nodes, known by their row. */

@@ -6,16 +6,19 @@ import type { Tensor } from "../../tensor/index.js";
 import { type ClassWeight, checkClassWeight, withClassWeights } from "../core/class-weights.js";
 import { membersOf } from "../core/members.js";
 import type { Label } from "../core/targets.js";
+import type { TreeCriterion } from "./exact-data.js";
 import type { ExactLimits } from "./exact-growth.js";
 
 /** Options that all trees with exact splits have. */
 interface TreeOptions {
   /** The longest way from the root to a leaf; no limit unless told. */
   readonly maxDepth?: number | null;
-  /** Samples of a node that is split, at least: 2 unless told. */
+  /** Samples of a node that is split, at least: 2 unless told. A number below 1 is a share of the samples of the fit. */
   readonly minSamplesSplit?: number;
-  /** Samples of a leaf at least: 1 unless told. */
+  /** Samples of a leaf at least: 1 unless told. A number below 1 is a share of the samples of the fit. */
   readonly minSamplesLeaf?: number;
+  /** The weight of a leaf at least, as a share of the weights of all samples, up to 0.5: 0 unless told. */
+  readonly minWeightFractionLeaf?: number;
   /** Features that each node looks at: a number from 1 on, a share below 1, "sqrt", "log2", or null for all. */
   readonly maxFeatures?: number | "sqrt" | "log2" | null;
   /** Leaves of a tree at most, the split with the largest gain first; no limit unless told. */
@@ -30,16 +33,19 @@ interface TreeOptions {
 
 /** Options of trees for classes. */
 export interface ClassTreeOptions extends TreeOptions {
-  /** The impurity of nodes: "gini" unless told. */
-  readonly criterion?: "gini" | "entropy";
+  /** The impurity of nodes: "gini" unless told. "logLoss" is another name of "entropy". */
+  readonly criterion?: "gini" | "entropy" | "logLoss";
   /** Weights of the classes; all count the same unless told. */
   readonly classWeight?: ClassWeight;
 }
 
 /** Options of trees for numbers. */
 export interface NumberTreeOptions extends TreeOptions {
-  /** The impurity of nodes: "squaredError" unless told. "poisson" is for counts, zero or more. */
-  readonly criterion?: "squaredError" | "poisson";
+  /**
+   * The impurity of nodes: "squaredError" unless told. "friedmanMse" has the same impurity, and chooses splits by how far the means of both parts
+   * lie apart; "poisson" is for counts, zero or more.
+   */
+  readonly criterion?: "squaredError" | "friedmanMse" | "poisson";
 }
 
 /** The kinds of these options, for checks. */
@@ -47,6 +53,7 @@ const TREE = {
   maxDepth: "any",
   minSamplesSplit: "number",
   minSamplesLeaf: "number",
+  minWeightFractionLeaf: "number",
   maxFeatures: "any",
   maxLeafNodes: "any",
   minImpurityDecrease: "number",
@@ -57,19 +64,37 @@ const TREE = {
 export const CLASS_TREE = { ...TREE, criterion: "text", classWeight: "any" } as const;
 export const NUMBER_TREE = { ...TREE, criterion: "text" } as const;
 
+const isShareBelowOne = (amount: number): boolean => amount > 0 && amount < 1;
+
+function checkAmount(kind: string, name: string, amount: number, least: number): void {
+  if (isShareBelowOne(amount) || (Number.isSafeInteger(amount) && amount >= least)) return;
+  throw new ArgumentError(
+    `${kind}: ${name} is ${shown(amount)}; it is a whole number from ${least} on, or a share below 1.`,
+  );
+}
+
+/** A number of samples: a number below 1 is a share of them, rounded up. */
+const samplesOf = (amount: number, samples: number): number => (amount < 1 ? Math.ceil(amount * samples) : amount);
+
 /** Throws on options that are out of their range. */
 function checkTree(kind: string, options: TreeOptions): void {
   const { maxDepth = null, maxLeafNodes = null, maxFeatures = null } = options;
   const { minSamplesSplit = 2, minSamplesLeaf = 1, minImpurityDecrease = 0, ccpAlpha = 0, seed = 0 } = options;
   if (maxDepth !== null) checkWhole(kind, "maxDepth", maxDepth, 1);
   if (maxLeafNodes !== null) checkWhole(kind, "maxLeafNodes", maxLeafNodes, 2);
-  checkWhole(kind, "minSamplesSplit", minSamplesSplit, 2);
-  checkWhole(kind, "minSamplesLeaf", minSamplesLeaf, 1);
+  checkAmount(kind, "minSamplesSplit", minSamplesSplit, 2);
+  checkAmount(kind, "minSamplesLeaf", minSamplesLeaf, 1);
   checkWhole(kind, "seed", seed, 0);
   for (const [name, value] of Object.entries({ minImpurityDecrease, ccpAlpha })) {
     if (!(value >= 0)) throw new ArgumentError(`${kind}: ${name} is ${shown(value)}; it is a number, zero or more.`);
   }
-  const isShare = typeof maxFeatures === "number" && maxFeatures > 0 && maxFeatures < 1;
+  const { minWeightFractionLeaf = 0 } = options;
+  if (!(minWeightFractionLeaf >= 0 && minWeightFractionLeaf <= 0.5)) {
+    throw new ArgumentError(
+      `${kind}: minWeightFractionLeaf is ${shown(minWeightFractionLeaf)}; it is a share from 0 to 0.5.`,
+    );
+  }
+  const isShare = typeof maxFeatures === "number" && isShareBelowOne(maxFeatures);
   const isNamed = maxFeatures === null || maxFeatures === "sqrt" || maxFeatures === "log2";
   if (isShare || isNamed || (Number.isInteger(maxFeatures) && (maxFeatures as number) >= 1)) return;
   throw new ArgumentError(
@@ -79,13 +104,13 @@ function checkTree(kind: string, options: TreeOptions): void {
 
 export function checkClassTree(kind: string, options: ClassTreeOptions): void {
   checkTree(kind, options);
-  checkChoice(kind, "criterion", options.criterion, ["gini", "entropy"]);
+  checkChoice(kind, "criterion", options.criterion, ["gini", "entropy", "logLoss"]);
   checkClassWeight(kind, options.classWeight);
 }
 
 export function checkNumberTree(kind: string, options: NumberTreeOptions): void {
   checkTree(kind, options);
-  checkChoice(kind, "criterion", options.criterion, ["squaredError", "poisson"]);
+  checkChoice(kind, "criterion", options.criterion, ["squaredError", "friedmanMse", "poisson"]);
 }
 
 /** Throws on targets that no Poisson deviance takes. */
@@ -106,20 +131,34 @@ function featuresToLook(maxFeatures: number | "sqrt" | "log2" | null, features: 
   return maxFeatures < 1 ? Math.max(1, Math.floor(maxFeatures * features)) : Math.min(maxFeatures, features);
 }
 
-/** The limits of each tree. `looksAt` is what `maxFeatures` is unless told. */
-export function exactLimits(
-  options: TreeOptions,
-  features: number,
-  looksAt: "sqrt" | null,
-  isRandom: boolean,
-): ExactLimits {
+/** The limits of each tree on samples `x`. `looksAt` is what `maxFeatures` is unless told. */
+export function exactLimits(options: TreeOptions, x: Tensor, looksAt: "sqrt" | null, isRandom: boolean): ExactLimits {
   const { maxDepth = null, maxLeafNodes = null, maxFeatures = looksAt } = options;
-  const { minSamplesSplit = 2, minSamplesLeaf = 1, minImpurityDecrease = 0, ccpAlpha = 0, seed = 0 } = options;
+  const { minSamplesSplit = 2, minSamplesLeaf = 1, minWeightFractionLeaf = 0 } = options;
+  const { minImpurityDecrease = 0, ccpAlpha = 0, seed = 0 } = options;
+  const [samples, features] = x.shape as [number, number];
   return {
-    ...{ maxDepth, maxLeafNodes, minSamplesSplit, minSamplesLeaf, minImpurityDecrease, ccpAlpha, isRandom, seed },
+    ...{ maxDepth, maxLeafNodes, minWeightFractionLeaf, minImpurityDecrease, ccpAlpha, isRandom, seed },
+    minSamplesSplit: samplesOf(minSamplesSplit, samples),
+    minSamplesLeaf: samplesOf(minSamplesLeaf, samples),
     maxFeatures: featuresToLook(maxFeatures, features),
     splitsPure: false,
   };
+}
+
+/** How the kernels name an impurity. */
+export function criterionOf(given: ClassTreeOptions["criterion"] | NumberTreeOptions["criterion"]): TreeCriterion {
+  switch (given) {
+    case undefined:
+    case "squaredError":
+      return "squared";
+    case "friedmanMse":
+      return "friedman";
+    case "logLoss":
+      return "entropy";
+    default:
+      return given;
+  }
 }
 
 /** The weights of samples with those of their classes. */

@@ -110,6 +110,9 @@ function searchKernel({ inputs, params, dtype }: Node, settings: ElementSettings
         total: (channel) =>
           k.load(totals, add(times(node, TOTALS_BEFORE + channels), add(channel, i(TOTALS_BEFORE))), type),
         weight: k.load(totals, times(node, TOTALS_BEFORE + channels), type),
+        leastWeight: params.hasLeastWeight
+          ? k.load(totals, add(times(node, TOTALS_BEFORE + channels), i(1)), type)
+          : null,
         log: (x) => elementOps(k, settings).math("log", { dtype: type, value: x }).value,
       }),
       tell: (score, left, threshold) => {

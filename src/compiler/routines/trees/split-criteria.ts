@@ -5,7 +5,7 @@
 import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
 
-export type Criterion = "gini" | "entropy" | "squared" | "poisson";
+export type Criterion = "gini" | "entropy" | "squared" | "friedman" | "poisson";
 
 /** Sums below this have no logarithm, as in scikit-learn. */
 const TINY = 2.220446049250313e-15;
@@ -20,6 +20,8 @@ interface Channels {
   /** Totals of the node. */
   total(channel: Value): Value;
   readonly weight: Value;
+  /** Weight that each part needs; null where any will do. */
+  readonly leastWeight: Value | null;
   log(x: Value): Value;
 }
 
@@ -102,6 +104,7 @@ export function channelSums(k: KernelBuilder, type: "f32" | "f64", source: Chann
 
   function term(sum: Value, weight: Value): Value {
     if (criterion === "gini" || criterion === "squared") return times(sum, sum);
+    if (criterion === "friedman") return sum;
     const share = k.binary("div", sum, weight);
     const isSome = k.compare("gt", sum, zero);
     const safe = k.select(isSome, share, k.constant(type, 1));
@@ -113,13 +116,24 @@ export function channelSums(k: KernelBuilder, type: "f32" | "f64", source: Chann
     const one = k.constant(type, 1);
     const impurity = (sum: Value, weight: Value): Value =>
       criterion === "gini" ? k.binary("sub", one, k.binary("div", sum, square(weight))) : k.unary("neg", sum);
-    const score =
-      criterion === "squared"
-        ? plus(k.binary("div", a, left), k.binary("div", b, right))
-        : criterion === "poisson"
-          ? plus(a, b)
-          : k.binary("sub", times(k.unary("neg", right), impurity(b, right)), times(left, impurity(a, left)));
-    return { score, isValid };
+    const isHeavy = (least: Value) => k.binary("and", k.compare("ge", left, least), k.compare("ge", right, least));
+    return {
+      score: score(),
+      isValid: source.leastWeight ? k.binary("and", isValid, isHeavy(source.leastWeight)) : isValid,
+    };
+
+    function score(): Value {
+      switch (criterion) {
+        case "squared":
+          return plus(k.binary("div", a, left), k.binary("div", b, right));
+        case "friedman":
+          return k.binary("div", square(k.binary("sub", times(right, a), times(left, b))), times(left, right));
+        case "poisson":
+          return plus(a, b);
+        default:
+          return k.binary("sub", times(k.unary("neg", right), impurity(b, right)), times(left, impurity(a, left)));
+      }
+    }
   }
 }
 

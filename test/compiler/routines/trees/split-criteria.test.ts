@@ -25,13 +25,14 @@ describeOnTensorDevices("criteria of splits", (device) => {
   const dtype = backendFor(device, "test").hasDoubles ? "f64" : "f32";
   const i32 = (list: unknown) => tensor(list as number[], { dtype: "i32" }) as Tensor;
   const real = (list: unknown) => tensor(list as number[], { dtype }) as Tensor;
-  const split = (criterion: string, targets: readonly number[], totals: readonly number[]): number[] => {
+  const split = (criterion: string, targets: readonly number[], totals: readonly number[], leastWeight = 0) => {
     const rows = {
       ...{ values: tensor([values]) as Tensor, ranks: i32([values]), order: i32(values), nodes: i32([[0, count, 0]]) },
       ...{ targets: real(targets.map((value) => [value])), weights: real([weights]), spreads: real(weights) },
     };
-    const sums = real([[total(weights), 0, ...totals]]);
-    return numbersOf(exactSplits(rows, i32([[0]]), sums, null, { criterion, minSamplesLeaf: 1 }));
+    const sums = real([[total(weights), leastWeight, ...totals]]);
+    const limits = { criterion, minSamplesLeaf: 1, hasLeastWeight: leastWeight > 0 };
+    return numbersOf(exactSplits(rows, i32([[0]]), sums, null, limits));
   };
   const least = (costs: readonly number[]): number => costs.indexOf(Math.min(...costs)) + 1;
 
@@ -59,5 +60,22 @@ describeOnTensorDevices("criteria of splits", (device) => {
     const [score, , left] = split("poisson", counts, [total(sums)]);
     assert.equal(left, least(costs));
     assert.ok(Math.abs(-score! - Math.min(...costs)) < 1e-3);
+  });
+
+  test("friedman takes the largest difference of means by weights, among parts that are heavy enough", () => {
+    const targets = values.map((i) => (i < 3 ? 40 : i < 17 ? i % 4 : 5 + (i % 3)));
+    const sums = values.map((i) => targets[i]! * weights[i]!);
+    const score = (left: number): number => {
+      const [a, b] = [total(weights.slice(0, left)), total(weights.slice(left))];
+      return a * b * (total(sums.slice(0, left)) / a - total(sums.slice(left)) / b) ** 2;
+    };
+    const scores = values.slice(1).map(score);
+    assert.equal(split("friedman", targets, [total(sums)])[2], scores.indexOf(Math.max(...scores)) + 1);
+    // The first four rows are too light.
+    const heavy = scores.map((each, i) => (total(weights.slice(0, i + 1)) >= 9 ? each : 0));
+    const [found, , left] = split("friedman", targets, [total(sums)], 9);
+    assert.equal(left, heavy.indexOf(Math.max(...heavy)) + 1);
+    assert.ok(Math.abs(found! / Math.max(...heavy) - 1) < 1e-5);
+    assert.notEqual(left, scores.indexOf(Math.max(...scores)) + 1);
   });
 });
