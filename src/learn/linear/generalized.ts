@@ -10,10 +10,11 @@ import type { Samples } from "../core/samples.js";
 import { checkAmount } from "../core/settings.js";
 import { regressor, samplesFor } from "../core/sorts.js";
 import { type Numbers, numbersBeside } from "../core/targets.js";
+import { smoothMinimum } from "./implicit-minimum.js";
 import { linearPrediction } from "./linear-model.js";
 import { type Link, meanOf, tweedieLoss } from "./losses.js";
 import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
-import { design, parted, penalties, smoothMinimum, summedLoss } from "./smooth-problem.js";
+import { design, parted, penalties, summedLoss } from "./smooth-problem.js";
 
 /** Options of `poissonRegressor` and `gammaRegressor`. `tol`, the largest element of the gradient, is 1e-4 unless told, `maxIter` 100. */
 export interface GeneralizedOptions extends Stopping {
@@ -121,8 +122,16 @@ function generalized<O extends GeneralizedOptions>(kind: string, kinds: object, 
           ? (none.add(mean.div(x.sum({ axis: 1 }).mul(shares).sum())) as Tensor)
           : none;
       const ridge = penalties(x, scalarBeside(alpha, x), fitIntercept);
-      const problem = summedLoss(design(x, fitIntercept), tweedieLoss(y, power, link), shares, ridge);
-      const { parameters, iterations } = smoothMinimum(problem, start, samples, { tol, maxIter });
+      const { parameters, iterations } = smoothMinimum(
+        {
+          kind,
+          given: { a: design(x, fitIntercept), targets: y, shares, ridge },
+          problemOf: ({ a, targets, shares, ridge }) => summedLoss(a, tweedieLoss(targets, power, link), shares, ridge),
+          start,
+          samples,
+        },
+        { tol, maxIter },
+      );
       return { ...parted(parameters, fitIntercept), iterations };
     },
     predict: predicted,

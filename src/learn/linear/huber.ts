@@ -7,8 +7,9 @@ import { concat, type Tensor, where } from "../../tensor/index.js";
 import { checkAmount } from "../core/settings.js";
 import { regressor } from "../core/sorts.js";
 import { checkOneOutput } from "./generalized.js";
+import { smoothMinimum } from "./implicit-minimum.js";
 import { linearPrediction } from "./linear-model.js";
-import { newtonMinimum, type SmoothProblem } from "./newton.js";
+import type { SmoothProblem } from "./newton.js";
 import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
 import { design, diagonalOf, parted, penalties } from "./smooth-problem.js";
 
@@ -47,7 +48,6 @@ export const huberRegressor = regressor<HuberLearned, HuberOptions>({
     checkOneOutput("huberRegressor", y);
     const counted = weights ?? (y.mul(0).add(1) as Tensor);
     const ridge = penalties(x, scalarBeside(alpha, x).mul(2) as Tensor, fitIntercept);
-    const problem = huberProblem(design(x, fitIntercept), y, counted, ridge, epsilon);
     // Zero coefficients, the mean as intercept, and the targets' deviation as the scale: the size that residuals begin with.
     const mean = y.mul(counted).sum().div(counted.sum());
     const centre = fitIntercept ? mean : mean.mul(0);
@@ -58,7 +58,16 @@ export const huberRegressor = regressor<HuberLearned, HuberOptions>({
       ...(fitIntercept ? [mean.reshape([1])] : []),
       scale,
     ]) as Tensor;
-    const { parameters, iterations } = newtonMinimum(problem, start, { tol, maxIter });
+    const { parameters, iterations } = smoothMinimum(
+      {
+        kind: "huberRegressor",
+        given: { a: design(x, fitIntercept), y, counted, ridge },
+        problemOf: ({ a, y, counted, ridge }) => huberProblem(a, y, counted, ridge, epsilon),
+        start,
+        samples: x.shape[0] as number,
+      },
+      { tol, maxIter },
+    );
     const width = ridge.shape[0] as number;
     const found = parameters.at(`:${width}`) as Tensor;
     const sigma = parameters.at(width) as Tensor;

@@ -13,10 +13,11 @@ import type { Samples } from "../core/samples.js";
 import { checkAmount, checkPositive } from "../core/settings.js";
 import { classifier, probabilityMethods, samplesFor } from "../core/sorts.js";
 import type { Label } from "../core/targets.js";
+import { smoothMinimum } from "./implicit-minimum.js";
 import { linearPrediction } from "./linear-model.js";
 import { logisticLoss } from "./losses.js";
 import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
-import { design, parted, penalties, smoothMinimum, softmaxLoss, summedLoss } from "./smooth-problem.js";
+import { design, parted, penalties, softmaxLoss, summedLoss } from "./smooth-problem.js";
 
 /** Options of `logisticRegression`. `tol`, 1e-4 unless told, is the largest element of the gradient at which a fit ends; `maxIter` is 100. */
 export interface LogisticRegressionOptions extends Stopping {
@@ -136,12 +137,29 @@ function solver(x: Tensor, weights: Tensor | null, options: LogisticRegressionOp
   const start = (count: number): Tensor => zeros([count], { dtype, device }) as Tensor;
   return {
     binary: (isSecond: Tensor): Found =>
-      smoothMinimum(summedLoss(a, logisticLoss(isSecond), weights, ridge), start(width), samples, { tol, maxIter, l1 }),
+      smoothMinimum(
+        {
+          kind: "logisticRegression",
+          given: { a, isSecond, weights, ridge },
+          problemOf: ({ a, isSecond, weights, ridge }) => summedLoss(a, logisticLoss(isSecond), weights, ridge),
+          start: start(width),
+          samples,
+        },
+        { tol, maxIter, l1 },
+      ),
     softmax(members: Tensor): Found {
       const classes = members.shape[1] as number;
       const wide = l1?.expandDims(1).broadcastTo([width, classes]).flatten() as Tensor | undefined;
-      const problem = softmaxLoss(a, members, weights, ridge, !hasAbsolutes);
-      const found = smoothMinimum(problem, start(width * classes), samples, { tol, maxIter, l1: wide });
+      const found = smoothMinimum(
+        {
+          kind: "logisticRegression",
+          given: { a, members, weights, ridge },
+          problemOf: ({ a, members, weights, ridge }) => softmaxLoss(a, members, weights, ridge, !hasAbsolutes),
+          start: start(width * classes),
+          samples,
+        },
+        { tol, maxIter, l1: wide },
+      );
       const parameters = found.parameters.reshape([width, classes]) as Tensor;
       // A number added to all intercepts changes nothing: their mean is zero.
       if (!fitIntercept || !hasAbsolutes) return { ...found, parameters };

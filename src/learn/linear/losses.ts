@@ -10,6 +10,8 @@ export interface Loss {
   slope(predictor: Tensor): Tensor;
   /** The second derivative; a positive stand-in where the loss has kinks or is not convex. */
   curvature(predictor: Tensor): Tensor;
+  /** The second derivative where `curvature` is not. */
+  secondDerivative?(predictor: Tensor): Tensor;
 }
 
 /** −log likelihood of labels 0 and 1 whose log-odds are the predictor: log(1 + eᶻ) − y z. */
@@ -65,6 +67,10 @@ export function tweedieLoss(y: Tensor, power: number, link: Link): Loss {
 function logTweedieLoss(y: Tensor, power: number): Loss {
   const powerOf = (z: Tensor, exponent: number): Tensor => (exponent === 1 ? z.exp() : z.mul(exponent).exp()) as Tensor;
   const [first, second] = [1 - power, 2 - power];
+  const observed = (z: Tensor): Tensor =>
+    powerOf(z, second)
+      .mul(second)
+      .sub(y.mul(powerOf(z, first)).mul(first)) as Tensor;
   return {
     // ∫ (m − y) m^−p dm, with the limits at p = 1 and 2.
     value(z) {
@@ -76,14 +82,14 @@ function logTweedieLoss(y: Tensor, power: number): Loss {
       (second === 0
         ? y.mul(powerOf(z, first)).neg().add(1)
         : powerOf(z, second).sub(y.mul(powerOf(z, first)))) as Tensor,
-    curvature(z) {
-      const expected = powerOf(z, second) as Tensor;
-      const observed = expected.mul(second).sub(y.mul(powerOf(z, first)).mul(first));
-      // Between 1 and 2 the observed curvature is positive. Elsewhere its expectation stands in for it where it is not.
-      return (power >= 1 && power <= 2 ? observed : where(observed.greater(0), observed, expected)) as Tensor;
-    },
+    // Between 1 and 2 the observed curvature is positive. Elsewhere its expectation stands in for it where it is not.
+    curvature: (z) => (power >= 1 && power <= 2 ? observed(z) : positiveOr(observed(z), powerOf(z, second))),
+    secondDerivative: observed,
   };
 }
+
+const positiveOr = (observed: Tensor, expected: Tensor): Tensor =>
+  where(observed.greater(0), observed, expected) as Tensor;
 
 function plainTweedieLoss(y: Tensor, power: number): Loss {
   if (power === 0) {
@@ -96,6 +102,11 @@ function plainTweedieLoss(y: Tensor, power: number): Loss {
   const [first, second] = [1 - power, 2 - power];
   // Means are positive: infinite beyond, so that searches turn back.
   const inside = (z: Tensor): Tensor => where(z.greater(0), z, 1) as Tensor;
+  const observed = (z: Tensor): Tensor => {
+    const m = inside(z);
+    const ofTarget = y.mul(m.pow(-power - 1)).mul(power);
+    return m.pow(-power).mul(first).add(ofTarget) as Tensor;
+  };
   return {
     value(z) {
       const m = inside(z);
@@ -104,11 +115,7 @@ function plainTweedieLoss(y: Tensor, power: number): Loss {
       return where(z.greater(0), ofMean.sub(ofTarget), Number.POSITIVE_INFINITY) as Tensor;
     },
     slope: (z) => inside(z).sub(y).div(inside(z).pow(power)) as Tensor,
-    curvature(z) {
-      const m = inside(z);
-      const expected = m.pow(-power);
-      const observed = expected.mul(first).add(y.mul(m.pow(-power - 1)).mul(power));
-      return where(observed.greater(0), observed, expected) as Tensor;
-    },
+    curvature: (z) => positiveOr(observed(z), inside(z).pow(-power) as Tensor),
+    secondDerivative: observed,
   };
 }

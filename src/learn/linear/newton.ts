@@ -18,6 +18,8 @@ export interface SmoothProblem {
   gradient(parameters: Tensor, predictors: Tensor): Tensor;
   /** Second derivatives, [parameters, parameters]. */
   curvature(parameters: Tensor, predictors: Tensor): Tensor;
+  /** The same where `curvature` is a positive stand-in for them. */
+  hessian?(parameters: Tensor, predictors: Tensor): Tensor;
   /** How far the last parameter may go in one step, a number below zero; any way unless told. For one that must stay positive. */
   lowest?(parameters: Tensor): Tensor;
 }
@@ -114,11 +116,24 @@ export function newtonMinimum(problem: SmoothProblem, start: Tensor, { tol, maxI
 const smallestSubgradient = (v: Tensor, gradient: Tensor, l1: Tensor): Tensor =>
   where(v.equal(0), gradient.sign().mul(gradient.abs().sub(l1).relu()), gradient.add(v.sign().mul(l1))) as Tensor;
 
-const leastDamping = ({ dtype }: Tensor): number => (dtype === "f64" ? 1e-12 : 4e-6);
+/** The damping that a search begins with. */
+export const leastDamping = ({ dtype }: Tensor): number => (dtype === "f64" ? 1e-12 : 4e-6);
 
 /**
- * −H⁻¹g. Rows and columns are scaled to a unit diagonal, and a small multiple of the unit matrix, the damping, is added: columns of
- * samples may depend on one another, and labels may be told apart without error, and H is singular then.
+ * H⁻¹ of columns. Rows and columns of H are scaled to a unit diagonal, and a small multiple of the unit matrix, the damping, is added:
+ * columns of samples may depend on one another, and labels may be told apart without error, and H is singular then.
+ */
+export function dampedSolver(matrix: Tensor, damping: Tensor | number): (right: Tensor) => Tensor {
+  const { dtype, device } = matrix;
+  const diagonal = matrix.diagonal();
+  const root = where(diagonal.greater(0), diagonal, 1).rsqrt().expandDims(1) as Tensor;
+  const unit = eye(matrix.shape[0] as number, { dtype, device }).mul(damping);
+  const factor = cholesky(matrix.mul(root.T).mul(root).add(unit)) as Tensor;
+  return (right) => choSolve(factor, right.mul(root)).mul(root) as Tensor;
+}
+
+/**
+ * −H⁻¹g.
  *
  * With `lowest` the step minimises the same model among those whose last element is not below it. Where it counts, the gradient of the
  * model is a multiple of the last unit vector: H step = −g + λe.
@@ -126,12 +141,7 @@ const leastDamping = ({ dtype }: Tensor): number => (dtype === "f64" ? 1e-12 : 4
 function newtonStep(gradient: Tensor, curvature: Tensor, damping: Tensor, lowest?: Tensor): Tensor {
   const { dtype, device } = gradient;
   const [size] = gradient.shape as [number];
-  const diagonal = curvature.diagonal();
-  const root = where(diagonal.greater(0), diagonal, 1).rsqrt() as Tensor;
-  const unit = eye(size, { dtype, device }).mul(damping);
-  const scaled = curvature.mul(root.expandDims(0)).mul(root.expandDims(1)).add(unit);
-  const solved = (right: Tensor): Tensor =>
-    choSolve(cholesky(scaled), right.mul(root.expandDims(1))).mul(root.expandDims(1)) as Tensor;
+  const solved = dampedSolver(curvature, damping);
   if (!lowest) return solved(gradient.expandDims(1)).squeeze(1).neg() as Tensor;
   const last = eye(size, { dtype, device }).at(":", `${size - 1}:`) as Tensor;
   const [step, aside] = solved(concat([gradient.neg().expandDims(1), last], { axis: 1 }) as Tensor).unstack({

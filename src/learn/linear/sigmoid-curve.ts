@@ -3,8 +3,9 @@
  * which stay away from 0 and 1. Calibration (ensemble) and support vector machines (kernels) fit it to what was said of samples held out.
  */
 import { concat, full, type Tensor, where, zeros } from "../../tensor/index.js";
+import { smoothMinimum } from "./implicit-minimum.js";
 import { logisticLoss } from "./losses.js";
-import { design, smoothMinimum, summedLoss } from "./smooth-problem.js";
+import { design, summedLoss } from "./smooth-problem.js";
 
 /** The slope and the offset, [2], of the likeliest sigmoid. `isClass` is 1 for samples of the class, else 0. */
 export function sigmoidCurve(said: Tensor, isClass: Tensor, weights: Tensor | null): Tensor {
@@ -19,8 +20,14 @@ export function sigmoidCurve(said: Tensor, isClass: Tensor, weights: Tensor | nu
   const start = concat([zeros([1], { device, dtype }), log.reshape([1])]) as Tensor;
   const samples = said.shape[0] as number;
   const tol = samples * (dtype === "f64" ? 1e-12 : 1e-6);
-  return smoothMinimum(summedLoss(a, logisticLoss(target as Tensor), weights, none), start, samples, {
-    tol,
-    maxIter: 100,
-  }).parameters;
+  return smoothMinimum(
+    {
+      kind: "calibration",
+      given: { a, target: target as Tensor, weights, none },
+      problemOf: ({ a, target, weights, none }) => summedLoss(a, logisticLoss(target), weights, none),
+      start,
+      samples,
+    },
+    { tol, maxIter: 100 },
+  ).parameters;
 }

@@ -1,12 +1,10 @@
 /**
  * Sums of losses of linear predictors as problems of newton.ts: a loss of one predictor for each sample, and the softmax loss of
- * several. `design` puts the intercept's column beside the samples. Where parameters are too many for a matrix of second
- * derivatives, the same problem goes to L-BFGS (`smoothMinimum` chooses).
+ * several. `design` puts the intercept's column beside the samples. implicit-minimum.ts finds their minima.
  */
 import { concat, eye, full, type Tensor, zeros } from "../../tensor/index.js";
-import { lbfgs } from "../optimize/lbfgs.js";
 import type { Loss } from "./losses.js";
-import { type Minimum, type NewtonOptions, newtonMinimum, type SmoothProblem } from "./newton.js";
+import type { SmoothProblem } from "./newton.js";
 
 /** Samples, and a last column of ones (or of `scale`) where an intercept is learned. */
 export function design(x: Tensor, fitIntercept: boolean, scale = 1): Tensor {
@@ -35,14 +33,15 @@ export function parted(parameters: Tensor, fitIntercept: boolean): { coefficient
 /** Σ weight · loss(a·v) + ½ Σ ridge · v². */
 export function summedLoss(a: Tensor, loss: Loss, weights: Tensor | null, ridge: Tensor): SmoothProblem {
   const weighted = (of: Tensor): Tensor => (weights ? of.mul(weights) : of) as Tensor;
+  const { secondDerivative } = loss;
+  const summed = (curvature: Tensor): Tensor =>
+    a.T.matmul(a.mul(weighted(curvature).expandDims(1))).add(diagonalOf(ridge)) as Tensor;
   return {
     predictors: (v) => a.matmul(v) as Tensor,
     value: (v, z) => weighted(loss.value(z)).sum().add(ridge.mul(v.square()).sum().mul(0.5)) as Tensor,
     gradient: (v, z) => weighted(loss.slope(z)).matmul(a).add(ridge.mul(v)) as Tensor,
-    curvature(_, z) {
-      const curvature = weighted(loss.curvature(z)).expandDims(1);
-      return a.T.matmul(a.mul(curvature)).add(diagonalOf(ridge)) as Tensor;
-    },
+    curvature: (_, z) => summed(loss.curvature(z)),
+    ...(secondDerivative ? { hessian: (_: Tensor, z: Tensor) => summed(secondDerivative(z)) } : {}),
   };
 }
 
@@ -102,19 +101,4 @@ export function softmaxLoss(
       return curved.add(filled).reshape([count, count]) as Tensor;
     },
   };
-}
-
-/** Parameters up to which a matrix of second derivatives pays, and elements of the matrix that is made on the way. */
-const [MOST_PARAMETERS, MOST_ELEMENTS] = [512, 2 ** 27];
-
-/** The minimum, by Newton's method or L-BFGS, by the number of parameters. Absolute values are for Newton's method alone. */
-export function smoothMinimum(problem: SmoothProblem, start: Tensor, samples: number, options: NewtonOptions): Minimum {
-  const [count] = start.shape as [number];
-  if (options.l1 || (count <= MOST_PARAMETERS && count * samples <= MOST_ELEMENTS))
-    return newtonMinimum(problem, start, options);
-  const { x, iterations } = lbfgs((v: Tensor) => problem.value(v, problem.predictors(v)), start, {
-    tol: options.tol,
-    maxIter: options.maxIter,
-  });
-  return { parameters: x, iterations };
 }

@@ -14,12 +14,13 @@ import { checkAmount, checkPositive } from "../core/settings.js";
 import { classifier, regressor, samplesFor } from "../core/sorts.js";
 import { checkOneOutput } from "./generalized.js";
 import { hingeMinimum } from "./hinge-problem.js";
+import { smoothMinimum } from "./implicit-minimum.js";
 import { linearPrediction } from "./linear-model.js";
 import { checkSeveral, scoresOf } from "./logistic.js";
-import { squaredHingeLoss, squaredTubeLoss } from "./losses.js";
-import type { Minimum } from "./newton.js";
+import { type Loss, squaredHingeLoss, squaredTubeLoss } from "./losses.js";
+import type { Minimum, NewtonOptions } from "./newton.js";
 import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
-import { design, parted, smoothMinimum, summedLoss } from "./smooth-problem.js";
+import { design, parted, summedLoss } from "./smooth-problem.js";
 
 /** Options that both linear machines have. `tol` is 1e-4 unless told, `maxIter` 1000. */
 interface MachineOptions extends Stopping {
@@ -120,7 +121,8 @@ export const linearSvr = regressor<LinearMachineLearned, LinearSvrOptions>({
     const a = design(x, fitIntercept, interceptScaling);
     const tube = scalarBeside(epsilon, x);
     if (loss === "squaredEpsilonInsensitive") {
-      const found = ridged(a, squaredTubeLoss(y, tube), costs, { tol, maxIter });
+      const lossOf = ({ targets, tube }: { targets: Tensor; tube: Tensor }): Loss => squaredTubeLoss(targets, tube);
+      const found = ridged("linearSvr", a, lossOf, { targets: y, tube }, costs, { tol, maxIter });
       return named(found, fitIntercept, interceptScaling);
     }
     // |r| beyond the tube is a hinge on each side of it.
@@ -140,17 +142,29 @@ const costsOf = (x: Tensor, c: Setting, weights: Tensor | null): Tensor => {
   return (weights ? each.mul(weights) : each) as Tensor;
 };
 
-/** ½ Σ v² + Σ cost · loss(a·v). */
-function ridged(
+/** ½ Σ v² + Σ cost · loss(a·v), without the squares where there are absolute values. */
+function ridged<G>(
+  kind: string,
   a: Tensor,
-  loss: Parameters<typeof summedLoss>[1],
+  lossOf: (of: G) => Loss,
+  of: G,
   costs: Tensor,
-  stop: { tol: number; maxIter: number },
+  options: NewtonOptions,
 ): Minimum {
   const { dtype, device } = a;
   const [samples, width] = a.shape as [number, number];
   const start = zeros([width], { dtype, device }) as Tensor;
-  return smoothMinimum(summedLoss(a, loss, costs, start.add(1) as Tensor), start, samples, stop);
+  const ridge = start.add(options.l1 ? 0 : 1) as Tensor;
+  return smoothMinimum(
+    {
+      kind,
+      given: { a, of, costs },
+      problemOf: ({ a, of, costs }) => summedLoss(a, lossOf(of), costs, ridge),
+      start,
+      samples,
+    },
+    options,
+  );
 }
 
 /** The plane that parts labels −1 and 1. */
@@ -162,15 +176,9 @@ function separated(a: Tensor, y: Tensor, costs: Tensor, options: LinearSvcOption
       { tol, maxIter },
     );
   }
-  const hinge = squaredHingeLoss(y);
-  if (penalty === "l2") return ridged(a, hinge, costs, { tol, maxIter });
-  const none = a.at(0).mul(0) as Tensor;
   // LIBLINEAR penalises the intercept with absolute values, too.
-  return smoothMinimum(summedLoss(a, hinge, costs, none), none, a.shape[0] as number, {
-    tol,
-    maxIter,
-    l1: none.add(1) as Tensor,
-  });
+  const l1 = penalty === "l1" ? (a.at(0).mul(0).add(1) as Tensor) : undefined;
+  return ridged("linearSvc", a, squaredHingeLoss, y, costs, { tol, maxIter, l1 });
 }
 
 const named = ({ parameters, iterations }: Minimum, fitIntercept: boolean, scaling: number): LinearMachineLearned => {
