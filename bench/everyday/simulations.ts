@@ -48,7 +48,7 @@ const rotation = () =>
   ]);
 
 /** The five-point Laplacian of a grid with fixed edges. */
-const laplacian = (u: Tensor): Tensor => {
+export const laplacian = (u: Tensor): Tensor => {
   const padded = u.pad([
     [1, 1],
     [1, 1],

@@ -28,7 +28,8 @@ import { type Prepared, recordable } from "./prepared.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
 import type { PlannedProgram } from "./program-file.js";
 import { ProgramSource, type ProgramTimes } from "./program-source.js";
-import { type Found, graphOf, ProgramTable, resultsOf } from "./program-table.js";
+import { type Found, graphOf, type KnownGraph, ProgramTable, resultsOf } from "./program-table.js";
+import { RepeatedRounds } from "./repeated-rounds.js";
 import type { TimedProduct } from "./tuning/product-timer.js";
 import type { Finding } from "./tuning/search.js";
 import { Tuner, type TunerOptions } from "./tuning/tuner.js";
@@ -80,6 +81,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private readonly awaited: AwaitedLoops<M, K>;
   private readonly tuner: Tuner<M, K>;
   private readonly hot: HotPrograms<M, K>;
+  private readonly rounds: RepeatedRounds;
 
   constructor(
     readonly id: string,
@@ -94,6 +96,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     this.hot = new HotPrograms(engine, target, this.counters);
     this.programs = new ProgramTable(MAX_PROGRAMS, target.profile.alignment);
     this.maxKeptBytes = engine.memoryBytes * MAX_KEPT_SHARE;
+    this.rounds = new RepeatedRounds(this.maxKeptBytes);
   }
 
   /** For the benchmarks: where the time goes before a program runs. */
@@ -220,8 +223,12 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     for (const root of roots) checkHasValue(root);
     const order = graphOf(roots);
     const again = askedAgain(roots, order, this.maxKeptBytes);
-    const areKept = again.length > 0 && this.tryEvaluate(this.programs.find(withoutSlices(again)));
+    const areKept = again.length > 0 && this.tryStore(withoutSlices(again));
     const graph = this.programs.look(roots, areKept ? graphOf(roots) : order);
+    if (this.storeRounds(graph)) {
+      this.compute(nodes, isToRead);
+      return;
+    }
     const isNewForm = graph.form.entries.length === 0;
     if (areKept || isNewForm) expectAgain(graph, areKept ? again : NONE, isNewForm);
     if (isNewForm) expectWaiting(graph, this.maxKeptBytes);
@@ -238,7 +245,25 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return this.awaited.realize(node);
   }
 
-  /** Computes and stores values that nobody asked to store; false if memory is short. */
+  /** Computes and stores values that nobody asked to store, round by round if they repeat; false if memory is short. */
+  private tryStore(values: readonly Node[]): boolean {
+    const graph = this.programs.look(values);
+    const found = this.storeRounds(graph) ? this.programs.find(pendingOf(values)) : this.programs.choose(graph, false);
+    return found.results.length === 0 || this.tryEvaluate(found);
+  }
+
+  /** Stores the values between the rounds of a graph that has no program and repeats; false if there is nothing to store. */
+  private storeRounds(graph: KnownGraph<PlannedProgram<K>>): boolean {
+    if (graph.form.entries.length > 0) return false;
+    const cuts = this.rounds.cutsOf(graph);
+    for (const cut of cuts) {
+      const values = withoutSlices(pendingOf(cut));
+      if (values.length > 0 && !this.tryEvaluate(this.programs.find(values))) return false;
+    }
+    return cuts.length > 0;
+  }
+
+  /** The same, all at once. */
   private tryEvaluate(found: Found<PlannedProgram<K>>): boolean {
     try {
       this.evaluate(found);

@@ -18,13 +18,13 @@ import { beginningOf, numberAt, placeOf } from "../compiler/rewrite/given-places
 import { isComplex } from "../core/dtype.js";
 import { sameShape } from "../core/shape.js";
 import { isPartOfMemory, partsKey } from "../graph/contiguous-slice.js";
-import { GraphFunction } from "../graph/function.js";
 import { type Node, type PassedGraph, pendingInOrder } from "../graph/node.js";
 import type { Beginning, MovementPrimitive, Params, Primitive } from "../graph/primitive.js";
 import { pow } from "../graph/primitives/elementwise.js";
 import { constant, placeholder } from "../graph/primitives/leaf.js";
 import { slice } from "../graph/primitives/movement.js";
 import { withoutSlices } from "./kept-values.js";
+import { hashString, isSameValue, mix } from "./same-form.js";
 
 /** A node as its form has it: a leaf, a number, or an operation on nodes by their positions. */
 interface Part {
@@ -81,7 +81,7 @@ const MOST_WITH_PLACES = 3;
 const MOST_PARTS = 8;
 
 /** A graph that was looked up. */
-interface KnownGraph<Program> {
+export interface KnownGraph<Program> {
   readonly roots: readonly Node[];
   /** The form of the graph; one that was not known becomes known when a program is added to it. */
   readonly form: Form<Program>;
@@ -303,32 +303,6 @@ function isPlacedAlike({ params, shape }: Part & { params: Params }, node: Node,
 
 const hasType = ({ shape, dtype }: Part, node: Node): boolean => dtype === node.dtype && sameShape(shape, node.shape);
 
-/**
- * Parameters alike in every bit: 0 and -0 differ, so do 1 and 1n, and NaN equals itself. Functions that are graphs are
- * compared by their keys, others are the same or not.
- * @internal for tests: a table of values that are equal and not
- */
-export function isSameValue(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (a instanceof GraphFunction) return b instanceof GraphFunction && a.key === b.key;
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false;
-    for (let i = 0; i < a.length; i++) if (!isSameValue(a[i], b[i])) return false;
-    return true;
-  }
-  if (Array.isArray(b)) return false;
-  let count = 0;
-  for (const name in a) {
-    if (!Object.hasOwn(b, name) || !isSameValue((a as Params)[name], (b as Params)[name])) return false;
-    count++;
-  }
-  for (const _ in b) count--;
-  return count === 0;
-}
-
-const mix = (hash: number, word: number): number => Math.imul((hash << 5) ^ (hash >>> 27) ^ word, 0x9e3779b1);
-
 /** A hash of primitives, shapes and inputs. Graphs that agree in these hardly ever differ in other parameters. */
 function hashOf(order: readonly Node[], roots: readonly Node[]): number {
   let hash = order.length;
@@ -341,12 +315,4 @@ function hashOf(order: readonly Node[], roots: readonly Node[]): number {
   }
   for (let i = 0; i < roots.length; i++) hash = mix(hash, roots[i].position);
   return hash;
-}
-
-/** Takes three characters: names of primitives and dtypes mostly differ in their ends or their middle. */
-function hashString(hash: number, text: string): number {
-  const last = text.length - 1;
-  return last < 0
-    ? hash
-    : mix(hash, text.charCodeAt(0) | (text.charCodeAt(last) << 8) | (text.charCodeAt(last >> 1) << 16));
 }

@@ -9,7 +9,7 @@ import { scanNode } from "../../src/graph/primitives/control/scan.js";
 import { add, exp, mul, neg, pow } from "../../src/graph/primitives/elementwise.js";
 import { buffer, constant } from "../../src/graph/primitives/leaf.js";
 import { pad, permute, slice } from "../../src/graph/primitives/movement.js";
-import { isSameValue, ProgramTable, resultsOf } from "../../src/runtime/program-table.js";
+import { ProgramTable, resultsOf } from "../../src/runtime/program-table.js";
 
 const device: DeviceHandle = { id: "none", realize: () => assert.fail("nothing is computed here") };
 
@@ -235,37 +235,6 @@ test("numbers of another shape or dtype make another form, and so does the expon
   assert.deepEqual(found(complex(2)), ["known", 0]);
   assert.deepEqual(found(factor(2)), [null, 0]);
   assert.deepEqual(found(factor(3)), [null, 1]);
-});
-
-test("values of parameters are the same when every part is; functions only when they are one", () => {
-  const f = () => 1;
-  const same: [unknown, unknown][] = [
-    [NaN, NaN],
-    [{ a: [1, { b: "x" }] }, { a: [1, { b: "x" }] }],
-    [
-      { a: 1, b: 2 },
-      { b: 2, a: 1 },
-    ],
-    [{ f }, { f }],
-    [undefined, undefined],
-  ];
-  const different: [unknown, unknown][] = [
-    [0, -0],
-    [1, 1n],
-    [1, "1"],
-    [1, true],
-    [null, undefined],
-    [null, {}],
-    [[], {}],
-    [{}, []],
-    [[1], [1, 2]],
-    [{ a: 1 }, { a: 1, b: undefined }],
-    [{ a: 1, b: undefined }, { a: 1 }],
-    [{ a: 1 }, { b: 1 }],
-    [{ f }, { f: () => 1 }],
-  ];
-  for (const [a, b] of same) assert.ok(isSameValue(a, b), `${String(a)}, ${String(b)}`);
-  for (const [a, b] of different) assert.ok(!isSameValue(a, b), `${String(a)}, ${String(b)}`);
 });
 
 test("a chain of 100,000 operations is walked without recursion", () => {
