@@ -84,9 +84,9 @@ describe("a program that drops its results", () => {
   });
 
   test("lets garbage grow further while collections are dear beside the work, and no further where they are not", () => {
-    const loop = { heap: 140 * GiB, share: 0.5, dearShare: 2 / 3, result: 256 * MiB, results: 4000, collectMs: 7 };
+    const loop = { heap: 140 * GiB, share: 0.5, dearShare: 4 / 5, result: 256 * MiB, results: 4000, collectMs: 7 };
     const dear = run({ ...loop, ms: 0.09 });
-    assert.ok(dear.most > 90 * GiB && dear.most <= (140 * GiB * 2) / 3, `${dear.most / GiB} GiB`);
+    assert.ok(dear.most > 100 * GiB && dear.most <= (140 * GiB * 4) / 5, `${dear.most / GiB} GiB`);
     const without = run({ ...loop, dearShare: 0.5, ms: 0.09 });
     assert.ok(without.most <= 70 * GiB);
     assert.ok(dear.ratio > without.ratio + 0.03, `${dear.ratio} and ${without.ratio}`);
@@ -99,6 +99,22 @@ describe("a program that drops its results", () => {
     const loop = { heap: 4 * GiB, share: 0.25, dearShare: 0.5, result: 16 * MiB, ms: 1, collectMs: 12 };
     const { collections } = run({ ...loop, results: 4096 });
     assert.ok(collections <= 4096 / 128 + 2, `${collections} collections`);
+  });
+
+  test("keeps the larger share, and memory for it, beyond one collection that followed other work", () => {
+    let time = 0;
+    const budget = new GarbageBudget(0.5, 140 * GiB, () => 140 * GiB, () => time, 4 / 5); // biome-ignore format: one line
+    const collected = (after: number) => {
+      time += after;
+      budget.noteCollection(0, 10);
+      return { allowance: budget.allowance / GiB, reserve: budget.reserve / GiB };
+    };
+    for (let i = 0; i < 3; i++) collected(25);
+    assert.deepEqual(collected(25), { allowance: 112, reserve: 112 });
+    assert.deepEqual(collected(2000), { allowance: 112, reserve: 112 });
+    assert.deepEqual(collected(25), { allowance: 112, reserve: 112 });
+    collected(2000);
+    assert.deepEqual(collected(2000), { allowance: 70, reserve: 112 });
   });
 
   test("makes room when other processes take memory", () => {
@@ -169,7 +185,7 @@ test("the share is a setting, and smaller by default where memory is small or sh
   assert.equal(defaultGarbageShare(8 * GiB, false), 1 / 4);
   assert.equal(defaultGarbageShare(2 * GiB, false), 1 / 8);
   assert.equal(defaultGarbageShare(64 * GiB, true), 1 / 8);
-  assert.equal(dearGarbageShare(140 * GiB, false), 2 / 3);
+  assert.equal(dearGarbageShare(140 * GiB, false), 4 / 5);
   assert.equal(dearGarbageShare(8 * GiB, false), 1 / 4);
   assert.equal(dearGarbageShare(64 * GiB, true), 1 / 8);
   assert.equal(garbageShare(0.5, undefined, undefined), 0.5);

@@ -107,7 +107,7 @@ export class DeviceMemory implements MemoryOwner {
     const swept = this.leases.collect();
     this.device.sweepKernels();
     this.garbage.noteCollection(this.pools.device.usedBytes, performance.now() - began);
-    this.returnIdle(this.garbage.allowance + this.device.plan.blockBytes);
+    this.returnIdle(this.garbage.reserve + this.device.plan.blockBytes);
     return swept > 0;
   }
 
@@ -130,7 +130,7 @@ export class DeviceMemory implements MemoryOwner {
     try {
       const isSpent = garbage.examine(usedBytes);
       if (isSpent || (isQuiet && garbage.isWorthARest(usedBytes))) this.collect();
-      this.returnIdle(isQuiet ? garbage.worthwhile : garbage.allowance + device.plan.blockBytes);
+      this.returnIdle(isQuiet ? garbage.worthwhile : garbage.reserve + device.plan.blockBytes);
     } catch {
       // A lost device: its next use throws.
     }

@@ -14,8 +14,8 @@ import { bytesOf, Field, kindOf, type Num, shapeOf } from "../field.js";
 const [LANES, REGISTERS] = [32, 16];
 /** Columns of a workgroup: while one waits for a sum, the others go on. */
 const COLUMNS = 2;
-/** Reflections whose vectors are loaded before the first of them is applied, and registers for these. */
-const [AHEAD, AHEAD_REGISTERS] = [4, 64];
+/** Reflections whose vectors are loaded while others are applied, and registers for these. */
+const [AHEAD, AHEAD_REGISTERS] = [4, 32];
 /** Columns for which products of matrices are better: each workgroup reads all vectors. */
 const MANY_COLUMNS = 1024;
 
@@ -65,22 +65,31 @@ export const reflectedColumnsRoutine: Routine = (node, { maxLanes }, settings) =
     places.map(({ place, isThere }) => loaded(x, placeIn(place, which), isThere)),
   ).flat();
   const ahead = Math.max(1, Math.min(AHEAD, Math.floor(AHEAD_REGISTERS / ((held * bytesOf(kind)) / 4)), count));
-  const last = field.loop(Math.ceil(count / ahead), given, (round, carried) => {
-    const loads = Array.from({ length: ahead }, (_, at) => {
+  const rounds = Math.ceil(count / ahead);
+  /** τ and the vector of each reflection of a round. */
+  const reflectionsOf = (round: Value): Num[] =>
+    Array.from({ length: ahead }, (_, at) => {
       const number = k.binary("sub", i(count - 1 - at), k.binary("mul", round, i(ahead)));
       // Before the first there are none: one with factor zero changes nothing.
       const isThere = count % ahead === 0 ? null : k.compare("ge", number, i(0));
       const line = k.binary("add", k.binary("mul", member, i(count)), isThere ? k.binary("max", number, i(0)) : number);
-      return {
-        tau: loaded(factors, line, isThere),
-        v: places.map((each) =>
-          loaded(vectors, k.binary("add", k.binary("mul", line, i(n)), each.place), each.isThere),
-        ),
-      };
-    });
-    return loads.reduce((elements, { tau, v }) => reflected(field, elements, tau, v), carried);
+      const first = k.binary("mul", line, i(n));
+      return [
+        loaded(factors, line, isThere),
+        ...places.map((each) => loaded(vectors, k.binary("add", first, each.place), each.isThere)),
+      ];
+    }).flat();
+  // A round is loaded while the one before is applied.
+  const last = field.loop(rounds, [...given, ...reflectionsOf(i(0))], (round, carried) => {
+    const next = reflectionsOf(k.binary("min", k.binary("add", round, i(1)), i(rounds - 1)));
+    let elements = carried.slice(0, given.length);
+    for (let at = 0; at < ahead; at++) {
+      const [tau, ...v] = carried.slice(given.length + at * (held + 1), given.length + (at + 1) * (held + 1));
+      elements = reflected(field, elements, tau, v);
+    }
+    return [...elements, ...next];
   });
-  last.forEach((value, at) => {
+  last.slice(0, given.length).forEach((value, at) => {
     const [which, { place, isThere }] = [Math.floor(at / held), places[at % held]];
     const isColumn = columns % COLUMNS === 0 ? null : k.compare("lt", columnOf(which), i(columns));
     const gate = isThere && isColumn ? k.binary("and", isThere, isColumn) : (isThere ?? isColumn);
