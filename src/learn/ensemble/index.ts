@@ -1,4 +1,10 @@
 /** Estimators made of copies, or of several others, and what they must beat. */
+export {
+  type AdaBoostClassifierOptions,
+  type AdaBoostRegressorOptions,
+  adaBoostClassifier,
+  adaBoostRegressor,
+} from "./ada-boost.js";
 export { type Bag, type BaggingOptions, baggingClassifier, baggingRegressor } from "./bagging.js";
 export { type CalibratedOptions, calibratedClassifier } from "./calibrated.js";
 export {

@@ -1,6 +1,7 @@
 /** One-class support vector machines (Schölkopf et al. 2001): the region of a kernel's space that holds most samples and little else. */
 import { ArgumentError } from "../../core/errors.js";
 import { outlierDetector } from "../core/sorts.js";
+import { filledInOrder, sumOf } from "./fixed-sum.js";
 import { checkMachine, MACHINE, type MachineOptions, spaceOf, stoppingOf, thresholds } from "./machine.js";
 import { dualMinimum } from "./smo.js";
 import { type MachineLearned, summed } from "./svr.js";
@@ -27,13 +28,8 @@ export const oneClassSvm = outlierDetector<MachineLearned, OneClassSvmOptions>({
     const limits = weights
       ? Float64Array.from((await weights.data()) as Float64Array)
       : new Float64Array(count).fill(1);
-    let rest = nu * limits.reduce((sum, each) => sum + each, 0);
-    // The sum of the variables is fixed: the first samples have it in the beginning.
-    const start = limits.map((limit) => {
-      const taken = Math.min(limit, rest);
-      rest -= taken;
-      return taken;
-    });
+    // The sum of the variables is fixed.
+    const start = filledInOrder(limits, nu * sumOf(limits));
     const space = spaceOf("oneClassSvm", x, options, signal);
     const solution = await dualMinimum(
       "oneClassSvm.fit",

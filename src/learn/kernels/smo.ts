@@ -1,7 +1,8 @@
 /**
  * Sequential minimal optimisation, as LIBSVM does it (Fan, Chen & Lin 2005): ½ αᵀQα + pᵀα is minimised under 0 ≤ α ≤ c and a fixed yᵀα, two
  * variables at a time. The first violates optimality most, the second promises the largest gain by second-order terms. Q_tu is
- * y_t · y_u · K_tu; several variables may belong to one sample, as the two sides of a tube do.
+ * y_t · y_u · K_tu; several variables may belong to one sample, as the two sides of a tube do. Machines with ν fix Σα of both signs, too: pairs
+ * are of one sign then (Chang & Lin 2001).
  *
  * A round costs a few passes over the samples and waits for the round before, so it runs on the host, in doubles; the device
  * computes the kernel's rows.
@@ -17,6 +18,8 @@ interface DualProblem {
   readonly limits: Float64Array;
   /** Where the search starts; zero unless told. */
   readonly start?: Float64Array;
+  /** Whether the sum of the variables of each sign stays what it is at the start. */
+  readonly keepsSums?: boolean;
 }
 
 export interface DualSolution {
@@ -26,6 +29,8 @@ export interface DualSolution {
   readonly pull: Float64Array;
   /** Decisions are Σ weight · similarity less this. */
   readonly rho: number;
+  /** Half of what thresholds of both signs differ by, where each has its own: ρ of machines with ν; else 0. */
+  readonly margin: number;
   readonly iterations: number;
   readonly objective: number;
 }
@@ -44,13 +49,19 @@ export async function dualMinimum(
   const { alpha, pull } = state;
   const { count } = rows;
   const diagonal = await rows.diagonal();
+  const signs = signsOf(problem);
   let iterations = 0;
   for (; ; iterations++) {
-    const first = mostViolating(problem, state);
-    if (first < 0) break;
-    const row = rows.known(first % count) ?? (await rows.fetch(first % count));
-    const second = bestPartner(problem, state, first, row, diagonal, tol);
-    if (second < 0) break;
+    const [violating, firstRows]: [number[], ArrayLike<number>[]] = [[], []];
+    for (const sign of signs) {
+      const first = mostViolating(problem, state, sign);
+      if (first < 0) continue;
+      violating.push(first);
+      firstRows.push(rows.known(first % count) ?? (await rows.fetch(first % count)));
+    }
+    const pair = bestPair(problem, state, violating, firstRows, diagonal, tol);
+    if (!pair) break;
+    const { first, second, row } = pair;
     if (iterations >= maxIter) {
       throw new UnsupportedError(
         `${operation}: no solution within ${maxIter} rounds; scale the samples, lower c, or raise tol or maxIter.`,
@@ -68,8 +79,33 @@ export async function dualMinimum(
     }
   }
   const weights = weightsOf(problem, alpha, count);
-  const rho = thresholdOf(problem, state);
-  return { weights, pull, rho, iterations, objective: objectiveOf(problem, state, weights) };
+  const [upper, lower] = signs.map((sign) => thresholdOf(problem, state, sign)) as [number, number?];
+  const [rho, margin] = lower === undefined ? [upper, 0] : [(upper + lower) / 2, (upper - lower) / 2];
+  return { weights, pull, rho, margin, iterations, objective: objectiveOf(problem, state, weights) };
+}
+
+/** The signs of variables that pairs are looked for among; 0 stands for all of them. */
+const signsOf = ({ keepsSums = false }: DualProblem): readonly Sign[] => (keepsSums ? [1, -1] : [0]);
+
+type Sign = 1 | -1 | 0;
+
+/** The pair to be moved, with the row of its first variable; null where no pair violates optimality by `tol`. */
+function bestPair(
+  problem: DualProblem,
+  state: State,
+  violating: readonly number[],
+  rows: readonly ArrayLike<number>[],
+  diagonal: Float64Array,
+  tol: number,
+) {
+  let [best, second, most, violation] = [-1, -1, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const [place, first] of violating.entries()) {
+    const partner = bestPartner(problem, state, first, rows[place] as ArrayLike<number>, diagonal);
+    violation = Math.max(violation, partner.violation);
+    if (partner.second >= 0 && partner.gain >= most) [best, second, most] = [place, partner.second, partner.gain];
+  }
+  if (best < 0 || violation < tol) return null;
+  return { first: violating[best] as number, second, row: rows[best] as ArrayLike<number> };
 }
 
 interface State {
@@ -108,32 +144,34 @@ const slopeAt = ({ signs, linear }: DualProblem, { pull }: State, t: number): nu
 const mayMove = ({ signs, limits }: DualProblem, { alpha }: State, t: number, way: 1 | -1): boolean =>
   signs[t] === way ? (alpha[t] as number) < (limits[t] as number) : (alpha[t] as number) > 0;
 
+const isOfSign = ({ signs }: DualProblem, t: number, sign: Sign): boolean => sign === 0 || signs[t] === sign;
+
 /** The variable whose weight gains most by growing; -1 where none may. */
-function mostViolating(problem: DualProblem, state: State): number {
+function mostViolating(problem: DualProblem, state: State, sign: Sign): number {
   let [best, least] = [-1, Number.POSITIVE_INFINITY];
   for (let t = 0; t < state.alpha.length; t++) {
-    if (!mayMove(problem, state, t, 1)) continue;
+    if (!isOfSign(problem, t, sign) || !mayMove(problem, state, t, 1)) continue;
     const slope = slopeAt(problem, state, t);
     if (slope <= least) [best, least] = [t, slope];
   }
   return best;
 }
 
-/** The variable whose weight shrinks as that of `first` grows, with the largest gain; -1 where no pair violates by `tol`. */
+/** The variable whose weight shrinks as that of `first` grows, with the largest gain; and by how much a pair violates optimality, at most. */
 function bestPartner(
   problem: DualProblem,
   state: State,
   first: number,
   row: ArrayLike<number>,
   diagonal: Float64Array,
-  tol: number,
-): number {
+) {
   const count = diagonal.length;
+  const sign = problem.keepsSums ? (problem.signs[first] as Sign) : 0;
   const low = slopeAt(problem, state, first);
   const own = diagonal[first % count] as number;
   let [best, gain, worst] = [-1, 0, Number.NEGATIVE_INFINITY];
   for (let t = 0; t < state.alpha.length; t++) {
-    if (!mayMove(problem, state, t, -1)) continue;
+    if (!isOfSign(problem, t, sign) || !mayMove(problem, state, t, -1)) continue;
     const slope = slopeAt(problem, state, t);
     worst = Math.max(worst, slope);
     const difference = slope - low;
@@ -143,7 +181,7 @@ function bestPartner(
     const found = (difference * difference) / curvature;
     if (found >= gain) [best, gain] = [t, found];
   }
-  return worst - low < tol ? -1 : best;
+  return { second: best, gain, violation: worst - low };
 }
 
 /** Moves both variables to the minimum between them, or to the first limit on the way; gives the change of the first weight. */
@@ -166,10 +204,10 @@ function stepOf(problem: DualProblem, state: State, first: number, second: numbe
 }
 
 /** The mean slope of the free variables, else the middle of what the others allow. */
-function thresholdOf(problem: DualProblem, state: State): number {
+function thresholdOf(problem: DualProblem, state: State, sign: Sign): number {
   let [sum, free, least, most] = [0, 0, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let t = 0; t < state.alpha.length; t++) {
-    if (problem.limits[t] === 0) continue;
+    if (problem.limits[t] === 0 || !isOfSign(problem, t, sign)) continue;
     const slope = slopeAt(problem, state, t);
     const [grows, shrinks] = [mayMove(problem, state, t, 1), mayMove(problem, state, t, -1)];
     if (grows && shrinks) {

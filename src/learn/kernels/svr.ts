@@ -24,7 +24,7 @@ export interface SvrOptions extends MachineOptions {
   readonly epsilon?: number;
 }
 
-/** What `svr` and `oneClassSvm` learn. */
+/** What `svr`, `nuSvr` and `oneClassSvm` learn. */
 export interface MachineLearned extends LearnedTree, Supports {
   readonly supportVectors: Tensor | null;
   readonly supportIndices: Tensor;
@@ -44,6 +44,20 @@ export const summed = (operation: string, learned: MachineLearned, x: Tensor, op
     .add(learned.intercept)
     .squeeze(1) as Tensor;
 
+/** The dual problem of a tube of this width: two variables for each sample, residuals above it and below it. */
+export async function tubeOf(y: Tensor, weights: Tensor | null, c: number, width: number) {
+  const targets = (await y.flatten().data()) as Float64Array;
+  const shares = weights ? ((await weights.data()) as Float64Array) : new Float64Array(targets.length).fill(1);
+  const both = (upper: (i: number) => number, lower: (i: number) => number): number[] =>
+    [upper, lower].flatMap((side) => Array.from(targets, (_, i) => side(i)));
+  const cost = (i: number): number => c * (shares[i] as number);
+  return {
+    signs: Int8Array.from(both(() => 1, () => -1)), // biome-ignore format: a row
+    linear: Float64Array.from(both((i) => width - (targets[i] as number), (i) => width + (targets[i] as number))), // biome-ignore format: a row
+    limits: Float64Array.from(both(cost, cost)),
+  };
+}
+
 /** A function in the space of a kernel that stays within a tube around the targets. */
 export const svr = regressor<MachineLearned, SvrOptions>({
   kind: "svr",
@@ -54,24 +68,10 @@ export const svr = regressor<MachineLearned, SvrOptions>({
     checkAmount("svr", "epsilon", options.epsilon ?? 0.1);
   },
   async learn({ x, y, weights, signal }, options) {
-    const { c = 1, epsilon = 0.1 } = options;
     checkOneOutput("svr", y);
-    const targets = (await y.flatten().data()) as Float64Array;
-    const shares = weights ? ((await weights.data()) as Float64Array) : new Float64Array(targets.length).fill(1);
-    const both = <T>(upper: (i: number) => T, lower: (i: number) => T): T[] =>
-      [upper, lower].flatMap((side) => Array.from(targets, (_, i) => side(i)));
-    const cost = (i: number): number => c * (shares[i] as number);
+    const tube = await tubeOf(y, weights, options.c ?? 1, options.epsilon ?? 0.1);
     const space = spaceOf("svr", x, options, signal);
-    const solution = await dualMinimum(
-      "svr.fit",
-      space.rows(null),
-      {
-        signs: Int8Array.from(both<number>(() => 1, () => -1)), // biome-ignore format: a row
-        linear: Float64Array.from(both((i) => epsilon - (targets[i] as number), (i) => epsilon + (targets[i] as number))), // biome-ignore format: a row
-        limits: Float64Array.from(both(cost, cost)),
-      },
-      stoppingOf(options),
-    );
+    const solution = await dualMinimum("svr.fit", space.rows(null), tube, stoppingOf(options));
     return { ...space.supports([solution.weights]), ...thresholds([solution], x) };
   },
   predict: (learned, x, options) => summed("svr.predict", learned, x, options),

@@ -11,6 +11,10 @@ const ridge = learn.ridge();
 const logistic = learn.logisticRegression();
 
 export const ensembleCalls: Calls = {
+  adaBoostClassifier: async () =>
+    (await learn.adaBoostClassifier({ nEstimators: 2 }).fit(samples, labels, on)).stagedPredictProbability(samples),
+  adaBoostRegressor: async () =>
+    (await learn.adaBoostRegressor({ nEstimators: 2 }).fit(samples, numbers, on)).predict(samples),
   baggingClassifier: async () =>
     (
       await learn.baggingClassifier({ estimator: logistic, bootstrap: false, nEstimators: 2 }).fit(samples, labels, on)

@@ -19,6 +19,8 @@ export const kernelCalls: Calls = {
   },
   kernelPca: async () => (await learn.kernelPca({ kernel: "rbf", nComponents: 1 }).fit(samples)).transform(samples),
   kernelRidge: async () => (await learn.kernelRidge({ kernel: "rbf" }).fit(samples, numbers, on)).predict(samples),
+  nuSvc: async () => (await learn.nuSvc({ nu: 0.4 }).fit(samples, labels, on)).predict(samples),
+  nuSvr: async () => (await learn.nuSvr({ nu: 0.4 }).fit(samples, numbers, on)).predict(samples),
   oneClassSvm: async () => (await learn.oneClassSvm({ nu: 0.3 }).fit(samples, undefined, on)).predict(samples),
   svc: async () => (await learn.svc({ kernel: "linear" }).fit(samples, labels, on)).decisionFunction(samples),
   svr: async () => (await learn.svr({ c: 2 }).fit(samples, numbers, on)).predict(samples),

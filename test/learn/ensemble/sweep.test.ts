@@ -1,5 +1,7 @@
 /** The checks that every estimator must pass, on those of this family. */
 import {
+  adaBoostClassifier,
+  adaBoostRegressor,
   baggingClassifier,
   baggingRegressor,
   calibratedClassifier,
@@ -23,6 +25,8 @@ import { sweepEstimators } from "../../support/learn-sweep.js";
 sweepEstimators([
   { make: () => dummyClassifier(), targets: "labels", method: "predictProbability", allowsMissing: true },
   { make: () => dummyRegressor(), targets: "numbers", method: "predict", allowsMissing: true },
+  { make: () => adaBoostClassifier({ nEstimators: 3 }), targets: "labels", method: "predictProbability" },
+  { make: () => adaBoostRegressor({ nEstimators: 3 }), targets: "numbers", method: "predict" },
   { make: () => votingClassifier({ estimators: [logisticRegression()] }), targets: "labels", method: "predict" },
   { make: () => votingRegressor({ estimators: [ridge()] }), targets: "numbers", method: "predict" },
   {

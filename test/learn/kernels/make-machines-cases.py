@@ -2,7 +2,7 @@
 import json, sys
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
-from sklearn.svm import SVC, SVR, OneClassSVM
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 scaled = lambda x, step=64: np.round((x - x.mean(axis=0)) / np.where(x.std(axis=0) == 0, 1, x.std(axis=0)) * step) / step
 iris, wine, cancer, digits, diabetes = load_iris(), load_wine(), load_breast_cancer(), load_digits(), load_diabetes()
@@ -28,7 +28,7 @@ def case(kind, name, data, options, model, weights=None, samples=None):
     # Weights in the order of the samples: LIBSVM has them by class.
     order = np.argsort(model.support_)
     found["dual"] = model.dual_coef_[:, order].tolist()
-    if kind != "svr":
+    if kind not in ("svr", "nuSvr"):
         found["decisions"] = model.decision_function(some).tolist()
     return found
 
@@ -49,6 +49,12 @@ cases = [
     case("svr", "rbf", "diabetes", {}, SVR()),
     case("svr", "linear, weights", "diabetes", {"kernel": "linear", "c": 0.5, "epsilon": 0.3}, SVR(kernel="linear", C=0.5, epsilon=0.3), weighted[:70]),
     case("oneClassSvm", "rbf", "iris", {"nu": 0.2}, OneClassSVM(nu=0.2)),
+    case("nuSvc", "two classes", "cancer", {}, NuSVC()),
+    case("nuSvc", "three classes, weights, pairs", "iris", {"nu": 0.2, "kernel": "linear", "decisionFunctionShape": "ovo"},
+         NuSVC(nu=0.2, kernel="linear", decision_function_shape="ovo"), weighted),
+    case("nuSvc", "polynomial", "wine", {"nu": 0.3, "kernel": "polynomial", "coef0": 1, "degree": 2}, NuSVC(nu=0.3, kernel="poly", coef0=1, degree=2)),
+    case("nuSvr", "rbf", "diabetes", {}, NuSVR()),
+    case("nuSvr", "linear, weights", "diabetes", {"nu": 0.3, "kernel": "linear", "c": 0.5}, NuSVR(nu=0.3, kernel="linear", C=0.5), weighted[:70]),
     case("oneClassSvm", "weights", "diabetes", {"gamma": 0.1}, OneClassSVM(gamma=0.1), weighted[:70]),
 ]
 

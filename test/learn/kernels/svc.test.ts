@@ -4,13 +4,23 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { jit, type Tensor, tensor } from "../../../src/index.js";
-import { metrics, oneClassSvm, pipeline, type SvcOptions, standardScaler, svc, svr } from "../../../src/learn/index.js";
+import {
+  metrics,
+  nuSvc,
+  nuSvr,
+  oneClassSvm,
+  pipeline,
+  type SvcOptions,
+  standardScaler,
+  svc,
+  svr,
+} from "../../../src/learn/index.js";
 import { heldOutFolds, probabilitiesOf } from "../../../src/learn/kernels/pair-probabilities.js";
 import { closeTo, of } from "../../support/learn-cases.js";
 import { describeOnTensorDevices, devicesWithDoubles, f64, numbersOf } from "../../support/tensors.js";
 
 interface MachineCase {
-  readonly kind: "svc" | "svr" | "oneClassSvm";
+  readonly kind: "svc" | "svr" | "nuSvc" | "nuSvr" | "oneClassSvm";
   readonly name: string;
   readonly data: string;
   readonly options: object;
@@ -48,13 +58,14 @@ async function fitted(each: MachineCase, dtype: "f32" | "f64") {
   // In f32 differences of similarities are noise below 1e-5.
   const options = { ...each.options, tol: dtype === "f64" ? 1e-10 : 1e-4 };
   const given = each.weights ? { weights: each.weights } : {};
-  const model =
-    each.kind === "svc"
-      ? await svc(options).fit(x, y, given)
-      : each.kind === "svr"
-        ? await svr(options).fit(x, of(y, dtype), given)
-        : await oneClassSvm(options).fit(x, undefined, given);
-  return { model, x, some: x.at("::5") as Tensor };
+  const fits = {
+    svc: () => svc(options).fit(x, y, given),
+    nuSvc: () => nuSvc(options).fit(x, y, given),
+    svr: () => svr(options).fit(x, of(y, dtype), given),
+    nuSvr: () => nuSvr(options).fit(x, of(y, dtype), given),
+    oneClassSvm: () => oneClassSvm(options).fit(x, undefined, given),
+  };
+  return { model: await fits[each.kind](), x, some: x.at("::5") as Tensor };
 }
 
 const called = (model: object, method: string, x: Tensor): Tensor =>
@@ -74,7 +85,7 @@ describeOnTensorDevices("support vector machines", (device) => {
         if (each.decisions) {
           await closeTo(called(model, "decisionFunction", some), each.decisions, within, "decisions");
           // Support vectors lie on the border of a region: on which side is a rounding.
-          if (each.kind === "svc") assert.deepEqual(numbersOf(called(model, "predict", some)), each.predicted);
+          if (each.kind !== "oneClassSvm") assert.deepEqual(numbersOf(called(model, "predict", some)), each.predicted);
         } else await closeTo(called(model, "predict", some), each.predicted, within, "predictions");
         if (dtype === "f32") return;
         assert.deepEqual(numbersOf(learned.supportIndices), each.support);
@@ -118,6 +129,32 @@ test("a function as kernel gives what its name gives, texts are labels, and deci
   assert.equal((await named.predictLabels(x.at(":1") as Tensor))[0], "a");
   const inside = jit((model: typeof named, a: Tensor) => model.decisionFunction(a))(named, x);
   await closeTo(inside, await named.decisionFunction(x).array(), 1e-9, "decisions");
+});
+
+test("nu bounds the shares of errors and of support vectors; the width of the tube is learned", async () => {
+  const { x: rows, y } = sets.diabetes!;
+  const x = f64(rows);
+  for (const nu of [0.2, 0.6]) {
+    const model = await nuSvr({ nu, c: 2, tol: 1e-8 }).fit(x, f64(y));
+    const width = Number(await model.learned.epsilon.item());
+    const outside = numbersOf(model.predict(x)).filter((value, i) => Math.abs(value - y[i]!) > width + 1e-6).length;
+    assert.ok(width > 0 && outside <= nu * y.length, `${outside} outside ${width}`);
+    assert.ok(model.learned.supportIndices.size >= nu * y.length);
+  }
+});
+
+test("nu of classes of different sizes has a largest value; beyond it a fit is refused", async () => {
+  const x = Array.from({ length: 20 }, (_, i) => [Math.sin(i), Math.cos(i)]);
+  const y = x.map((_, i) => Number(i < 4));
+  await assert.rejects(
+    async () => nuSvc({ nu: 0.5 }).fit(x, y),
+    /nu is 0\.5; two of the classes .* it is 0\.400 at most/,
+  );
+  const model = await nuSvc({ nu: 0.4, probability: true }).fit(x, y);
+  const shares = numbersOf(model.predictProbability(x));
+  assert.ok(shares.every((share, i) => i % 2 === 1 || Math.abs(share + shares[i + 1]! - 1) < 1e-6));
+  assert.throws(() => nuSvc({ nu: 0 }), /nu is 0; it is a share above zero/);
+  assert.throws(() => nuSvr({ nu: 1.2 }), /nu is 1\.2/);
 });
 
 describeOnTensorDevices("probabilities of support vector classification", (device) => {

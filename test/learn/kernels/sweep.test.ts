@@ -3,6 +3,8 @@ import {
   gaussianProcessClassifier,
   gaussianProcessRegressor,
   kernelRidge,
+  nuSvc,
+  nuSvr,
   oneClassSvm,
   svc,
   svr,
@@ -16,5 +18,7 @@ sweepEstimators([
   { make: () => svc(), targets: "labels", method: "predict" },
   { make: () => svc({ probability: true }), targets: "labels", method: "predictProbability" },
   { make: () => svr(), targets: "numbers", method: "predict" },
+  { make: () => nuSvc(), targets: "labels", method: "predict" },
+  { make: () => nuSvr(), targets: "numbers", method: "predict" },
   { make: () => oneClassSvm(), targets: "none", method: "decisionFunction" },
 ]);
