@@ -121,6 +121,25 @@ test("of a batch, with NaN in rows, the first NaN is the least and the largest",
   }
 });
 
+test("what needs no more of a product than reductions of its rows leaves them to the product's kernel", async () => {
+  const [x, y] = [sample("f32", [40, 8], 7), sample("f32", [8, 16], 8)];
+  const backend = backendFor(40, 16);
+  const table = sample("f32", [16, 5], 9);
+  const nearest = tensorOn(backend, x, "f32")
+    .matmul(tensorOn(backend, y, "f32"))
+    .argmin({ axis: 1 });
+  const taken = tensorOn(backend, table, "f32").take(nearest, { axis: 0 }) as Tensor;
+  const { steps } = backend.plan([taken.node]);
+  const [first] = steps;
+  assert.ok(steps.length === 2 && first?.kind === "kernel" && / in 24×16$/.test(first.kernel.name));
+  assert.equal(first.kernel.buffers.at(-1)?.dtype, "i32");
+  const rows = rowsOf(x, y).map((row) => positionOf(row, "min"));
+  assert.deepEqual(
+    [...(await taken.data())],
+    rows.flatMap((row) => table.values.slice(row * 5, row * 5 + 5)),
+  );
+});
+
 test("the product is stored where a tile does not hold whole rows, and where something else needs it", () => {
   const backend = backendFor(40, 16);
   const product = (n: number) =>
