@@ -82,6 +82,25 @@ function indexOf({ inputs }: Node, { input, index }: Reading, elementAt: Element
   return index.map((part, axis) => ("terms" in part ? part : elementAt(inputs[part.input], part.index, shape[axis])));
 }
 
+/** The element that movements of one whole input read for an element of theirs. `moves`: takes those movements, the last first. */
+export function movedTo(
+  space: IndexSpace,
+  start: Node,
+  from: readonly IndexExpr[],
+  isLoaded: (node: Node) => boolean,
+  moves: Node[] = [],
+): { readonly node: Node; readonly index: readonly IndexExpr[] } {
+  let [node, index] = [start, from];
+  while (node.primitive.kind === "movement" && node.inputs.length === 1 && !isLoaded(node)) {
+    const readings = readingsAt(space, node, node.primitive, index);
+    if (readings.length !== 1 || readings[0].tests.length > 0) break;
+    moves.push(node);
+    index = readings[0].index(() => space.computed(0, 0));
+    node = readings[0].source;
+  }
+  return { node, index };
+}
+
 // ------------------------------------------------------------------------------------------------ over a range
 
 /** A reduction at one index of its result. */

@@ -125,6 +125,19 @@ export interface Loop {
   readonly body: Statement[];
   /** Ends the loop after a round in which it is true. */
   readonly exit: Value | null;
+  /**
+   * How the accumulators of two parts of the rounds become those of all of them, where that is not one operation for each. An accumulator
+   * begins with a value that changes nothing then.
+   */
+  readonly merge: Merge | null;
+}
+
+/** Statements that make the values of all accumulators of a loop from those of two parts of its rounds. */
+export interface Merge {
+  readonly first: readonly Value[];
+  readonly second: readonly Value[];
+  readonly body: readonly Statement[];
+  readonly merged: readonly Value[];
 }
 
 export interface Branch {

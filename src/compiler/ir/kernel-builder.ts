@@ -19,6 +19,7 @@ import {
   type IRType,
   type Kernel,
   MAX_I32,
+  type Merge,
   type Statement,
   type UnaryOp,
   type Value,
@@ -271,6 +272,8 @@ export class KernelBuilder {
       readonly isLaneLoop?: boolean;
       /** Whether a finished round was the last, from its values. */
       readonly exitWhen?: (next: readonly Value[]) => Value;
+      /** Values of two parts of the rounds as one (`Loop.merge`). */
+      readonly merge?: (first: readonly Value[], second: readonly Value[]) => readonly Value[];
     } = {},
   ): Value[] {
     const parent = this.region();
@@ -295,8 +298,20 @@ export class KernelBuilder {
     const exit = options.exitWhen?.(next) ?? null;
     this.regions.pop();
     const isLaneLoop = options.isLaneLoop === true && this.lanes > 1;
-    parent.statements.push({ kind: "loop", index, extent, isLaneLoop, accumulators, body: region.statements, exit });
+    const merge = options.merge ? this.merging(initial, options.merge) : null;
+    const { statements: statementsOf } = region;
+    parent.statements.push({ kind: "loop", index, extent, isLaneLoop, accumulators, body: statementsOf, exit, merge });
     return accumulators.map(({ result }) => result);
+  }
+
+  private merging(
+    initial: readonly Value[],
+    merge: (first: readonly Value[], second: readonly Value[]) => readonly Value[],
+  ): Merge {
+    const depth = this.regions.length;
+    const [first, second] = [0, 1].map(() => initial.map(({ type }) => this.fresh("accumulator", type, depth)));
+    const { statements, values } = this.side(() => merge(first, second));
+    return { first, second, body: statements, merged: values };
   }
 
   /** A branch. Both sides return equally many values; the results are those of the side taken. */

@@ -108,7 +108,7 @@ export class KernelScope {
     extent: number,
     initial: readonly Value[],
     body: (accumulators: readonly Value[]) => readonly Value[],
-    exitWhen?: (next: readonly Value[]) => Value,
+    options: Pick<NonNullable<Parameters<KernelBuilder["loop"]>[3]>, "exitWhen" | "merge"> = {},
   ): readonly Value[] {
     if (extent === 1) return body(initial);
     const mark = this.history.length;
@@ -119,7 +119,7 @@ export class KernelScope {
         this.assign(variable, i);
         return body(accumulators);
       },
-      { exitWhen },
+      options,
     );
     this.forgetSince(mark, ({ value }) => value.depth <= this.k.depth);
     return results;

@@ -11,10 +11,12 @@ import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { KernelScope } from "./kernel-scope.js";
 import { type Batch, placesOf, type Walk } from "./lane-walk.js";
+import { eitherPosition, laterPosition, type PositionOfBoth, type RunningPosition } from "./running-positions.js";
 import { type Arithmetic, RunningStates, type RunningSum } from "./running-sums.js";
 
 /** The kernel that the loop is written in, and its elements. */
-interface Elements extends Pick<KernelScope, "loop" | "overBatch" | "speculate" | "variable" | "isBelow" | "both"> {
+interface Elements
+  extends Pick<KernelScope, "loop" | "overBatch" | "speculate" | "variable" | "isBelow" | "both" | "indexValue"> {
   element(node: Node, index: readonly IndexExpr[], gate: Value | null): Element;
 }
 
@@ -41,25 +43,39 @@ export class LaneReductions {
     private readonly reductions: readonly Reduction[],
     private readonly gate: Value | null,
     private readonly running: readonly RunningSum[] = [],
+    /** Positions of extremes among the reductions; there are no running sums besides. */
+    private readonly positions: readonly RunningPosition[] = [],
   ) {
     this.k = arithmetic.k;
-    this.identities = reductions.map(({ node, op }) =>
-      this.k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
-    );
+    // Where no element is more extreme than the identity, all equal it, and the first is the answer.
+    this.identities = [
+      ...reductions.map(({ node, op }) =>
+        this.k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
+      ),
+      ...positions.map(() => this.k.constant("i32", 0)),
+    ];
     this.states = new RunningStates(arithmetic, running);
   }
 
-  /** The totals of a walk; after them the states of the running sums, one after another. */
+  /** The totals of a walk; after them the positions, and the states of the running sums, one after another. */
   over({ extent, loops, after, bounded }: Walk): readonly Value[] {
     const { kernel, identities, states } = this;
-    const { length } = this.reductions;
+    const { length } = identities;
+    const merge = (first: readonly Value[], second: readonly Value[]) => this.merged(first, second, eitherPosition);
+    const options = this.positions.length > 0 ? { merge } : {};
     let totals: readonly Value[] = [...identities, ...states.empty];
     for (const { blocks, block, rounds, round, inRound } of loops) {
       totals = kernel.loop(block, blocks, totals, (soFar) => {
         // One block goes on from the states so far; of several, each begins with empty ones.
         const before = soFar.slice(length);
         const initial = [...identities, ...(blocks === 1 ? before : states.empty)];
-        const sums = kernel.loop(round, rounds, initial, (accumulators) => this.extended(accumulators, inRound));
+        const sums = kernel.loop(
+          round,
+          rounds,
+          initial,
+          (accumulators) => this.extended(accumulators, inRound),
+          options,
+        );
         const ran = sums.slice(length);
         return [...this.merged(soFar, sums), ...(blocks === 1 ? ran : states.joined(before, ran))];
       });
@@ -76,11 +92,11 @@ export class LaneReductions {
     const { k, kernel, reductions } = this;
     const position = kernel.variable("position", extent);
     const each = (soFar: readonly Value[]) => this.extended(soFar, { count: 1, at: () => position });
-    return kernel.loop(position, extent, this.identities, each, (next) =>
+    const exitWhen = (next: readonly Value[]) =>
       reductions
         .map(({ node }, i) => k.compare("lt", next[i], k.constant(next[i].type, node.params.endsBelow as number)))
-        .reduce((all, one) => k.binary("and", all, one)),
-    );
+        .reduce((all, one) => k.binary("and", all, one));
+    return kernel.loop(position, extent, this.identities, each, { exitWhen });
   }
 
   /** The totals over several axes, the same for all reductions, with a loop for each axis. */
@@ -101,30 +117,29 @@ export class LaneReductions {
 
   /** Totals and states with the elements of a batch, of those for which `bound` holds. */
   private extended(totals: readonly Value[], batch: Batch, bound: Value | null = null): readonly Value[] {
-    const { kernel, reductions, states } = this;
+    const { kernel, reductions, positions, identities, states } = this;
+    const { length } = identities;
     const gate = bound ? kernel.both(this.gate, bound) : this.gate;
-    const before = totals.slice(reductions.length);
-    const termAt = (which: number, position: IndexExpr) => this.termAt(which, position, gate, bound);
+    const before = totals.slice(length);
+    const termsAt = (position: IndexExpr) => [
+      ...reductions.map((_, i) => this.termAt(i, position, gate, bound)),
+      ...positions.map(() => this.k.convert("i32", kernel.indexValue(position))),
+    ];
     const together = () => ({
-      sums: reductions.map((reduction, i) =>
-        inPairs(
-          placesOf(batch).map((position) => termAt(i, position)),
-          (a, b) => this.merge(reduction, a, b),
-        ),
-      ),
+      sums: inPairs<readonly Value[]>(placesOf(batch).map(termsAt), (a, b) => this.merged(a, b)),
       elements: this.elementsAt(placesOf(batch), gate),
     });
     const oneByOne = () =>
-      kernel.overBatch(batch, [...this.identities, ...before], (position, soFar) => [
-        ...reductions.map((reduction, i) => this.merge(reduction, soFar[i], termAt(i, position))),
-        ...states.added(soFar.slice(reductions.length), this.elementsAt([position], gate), bound),
+      kernel.overBatch(batch, [...identities, ...before], (position, soFar) => [
+        ...this.merged(soFar, termsAt(position)),
+        ...states.added(soFar.slice(length), this.elementsAt([position], gate), bound),
       ]);
     const sums = kernel.speculate(
       together,
       (values) => [...values.sums, ...states.added(before, values.elements, bound)],
       oneByOne,
     );
-    return [...this.merged(totals, sums), ...sums.slice(reductions.length)];
+    return [...this.merged(totals, sums), ...sums.slice(length)];
   }
 
   /** A term of a reduction; its identity outside the bound. */
@@ -145,7 +160,18 @@ export class LaneReductions {
     return this.k.binary(reductionOf(op).combine, a, b);
   }
 
-  private merged(totals: readonly Value[], others: readonly Value[]): readonly Value[] {
-    return this.reductions.map((reduction, i) => this.merge(reduction, totals[i], others[i]));
+  /** Totals with those of other elements, which come later unless told otherwise. */
+  private merged(
+    totals: readonly Value[],
+    others: readonly Value[],
+    ofBoth: PositionOfBoth = laterPosition,
+  ): readonly Value[] {
+    const { k, reductions, positions } = this;
+    const merged = reductions.map((reduction, i) => this.merge(reduction, totals[i], others[i]));
+    const places = positions.map(({ extreme }, p) => {
+      const [i, at] = [reductions.indexOf(extreme), reductions.length + p];
+      return ofBoth(k, reductionOf(extreme.op).combine, [totals[i], others[i]], [totals[at], others[at]]);
+    });
+    return [...merged, ...places];
   }
 }

@@ -43,6 +43,7 @@ import { entryOf, KernelScope } from "./kernel-scope.js";
 import { inPairs, LaneReductions } from "./lane-reductions.js";
 import { type Batch, placesOf, planWalk, type Walk } from "./lane-walk.js";
 import { reductionsInTurns, type Wanted } from "./row-reductions.js";
+import { type RunningPosition, runningPositions } from "./running-positions.js";
 import { type Arithmetic, RunningStates, type RunningSum, runningSums } from "./running-sums.js";
 
 /** A result, and where its elements are, by what counts them. */
@@ -71,7 +72,7 @@ export class Lowering extends KernelScope {
   private readonly insides = new Map<Value, Map<number, IndexExpr>>();
   private readonly rareRounding: RareRounding | null;
   /** Products, as far as they have been computed. */
-  private readonly given = new Map<Node, Element>();
+  private readonly given = new Map<Node, (index: readonly IndexExpr[]) => Element>();
 
   constructor(
     k: KernelBuilder,
@@ -88,9 +89,9 @@ export class Lowering extends KernelScope {
     this.lane = this.bind("lane", group.tiling.lanes, k.lane);
   }
 
-  /** The element of a product that is asked for next. */
-  give(product: Node, element: Element): void {
-    this.given.set(product, element);
+  /** Tells the elements of a product that are asked for next. */
+  give(product: Node, elementAt: (index: readonly IndexExpr[]) => Element): void {
+    this.given.set(product, elementAt);
   }
 
   /** An element that was computed elsewhere. */
@@ -202,7 +203,7 @@ export class Lowering extends KernelScope {
       case "contraction": {
         const given = this.given.get(node);
         if (!given) throw new Error(`lower: ${primitive.name} must have been expanded`);
-        return given;
+        return given(index);
       }
       case "composite":
         throw new Error(`lower: ${primitive.name} must have been expanded`);
@@ -307,14 +308,15 @@ export class Lowering extends KernelScope {
     return reductions.map((reduction, i) => this.reduced(reduction, totals[i]).value);
   }
 
-  /** A lane's totals of reductions of one extent; after them the states of the sums that run along with them. */
+  /** A lane's totals of reductions of one extent; after them the positions, or the states of the sums, that run along with them. */
   private reduce(
     reductions: readonly Reduction[],
     walk: Walk,
     gate: Value | null,
     running: readonly RunningSum[] = [],
+    positions: readonly RunningPosition[] = [],
   ): readonly Value[] {
-    const ofLane = new LaneReductions(this, this.arithmetic, reductions, gate, running);
+    const ofLane = new LaneReductions(this, this.arithmetic, reductions, gate, running, positions);
     const axes = this.nestedAxes(reductions);
     if (axes) return ofLane.overAxes(axes);
     return running.length === 0 && this.canEnd(reductions) ? ofLane.untilFound(walk.extent) : ofLane.over(walk);
@@ -350,23 +352,38 @@ export class Lowering extends KernelScope {
     const known = { space, isLoaded: (node: Node) => this.isLoaded(node), isWrittenOut: group.isWrittenOut };
     const turns = reductionsInTurns(known, results, rows);
     const ahead = new Map<readonly Reduction[], Ahead>();
+    /** Positions that were found a turn ahead. */
+    const found = new Set<Reduction>();
     turns.forEach((turn, position) => {
-      for (const [extent, reductions] of turn) {
-        const early = ahead.get(reductions);
+      for (const [extent, all] of turn) {
+        const early = ahead.get(all);
+        const reductions = all.filter((each) => !found.has(each));
+        if (reductions.length === 0) continue;
         const next = turns[position + 1]?.get(extent);
-        const isShort = early !== undefined || next === undefined || !this.readsAgain;
+        const positions = early || !next ? [] : this.positionsWith(reductions, next);
+        const isShort = early !== undefined || next === undefined || positions.length > 0 || !this.readsAgain;
         const walk = this.walkOver(extent);
         const running = isShort ? null : runningSums(space, walk, reductions, next, known.isLoaded);
         const totals =
-          early === undefined ? this.reduce(reductions, walk, null, running ?? []) : this.finished(early, walk);
+          early === undefined
+            ? this.reduce(reductions, walk, null, running ?? [], positions)
+            : this.finished(early, walk);
         if (running && next) ahead.set(next, { sums: running, states: totals.slice(reductions.length) });
-        reductions.forEach((reduction, i) => {
+        for (const { reduction } of positions) found.add(reduction);
+        [...reductions, ...positions.map(({ reduction }) => reduction)].forEach((reduction, i) => {
           const { node, op, index } = reduction;
           const total = this.isShared ? this.k.combineLanes(reductionOf(op).combine, totals[i]) : totals[i];
           this.remember(node, indexKey(index), this.reduced(reduction, total));
         });
       }
     });
+  }
+
+  /** The positions of a turn that are found in the loop of the turn before. */
+  private positionsWith(reductions: readonly Reduction[], next: readonly Reduction[]): readonly RunningPosition[] {
+    const isAlone = !this.isShared || this.group.tiling.lanes === 1;
+    if (!isAlone || this.nestedAxes(reductions) || this.canEnd(reductions)) return [];
+    return runningPositions(this.space, reductions, next, (node) => this.isLoaded(node));
   }
 
   /** Whether a second loop over a row would read it from memory again. */

@@ -10,7 +10,7 @@ import { derive } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
 import { equal, where } from "../../graph/primitives/elementwise.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
-import { forEachRead, readingsAt } from "../../graph/reads.js";
+import { forEachRead, movedTo } from "../../graph/reads.js";
 import { g } from "../../graph/vocabulary.js";
 
 /** The sum `node` of `x` by reading one element, or null where it adds up more than one. */
@@ -32,7 +32,7 @@ function positionAlong(isHere: Node, axis: number): Node | null {
   const space = new IndexSpace();
   const index = isHere.shape.map((extent, i) => space.variable(`i${i}`, extent));
   const moves: Node[] = [];
-  const compared = source(space, isHere, index, moves);
+  const compared = movedTo(space, isHere, index, isStored, moves);
   if (compared.node.primitive !== equal) return null;
   const { inputs } = compared.node;
   for (const [i, counter] of inputs.entries()) {
@@ -50,28 +50,9 @@ function positionAlong(isHere: Node, axis: number): Node | null {
   return null;
 }
 
-/** An element of a node. */
-interface Source {
-  readonly node: Node;
-  readonly index: readonly IndexExpr[];
-}
-
-/** The element that movements read for an element of theirs. `moves`: takes those movements, the last first. */
-function source(space: IndexSpace, start: Node, from: readonly IndexExpr[], moves: Node[] = []): Source {
-  let [node, index] = [start, from];
-  while (node.primitive.kind === "movement" && node.inputs.length === 1 && node.storage === null) {
-    const readings = readingsAt(space, node, node.primitive, index);
-    if (readings.length !== 1 || readings[0].tests.length > 0) break;
-    moves.push(node);
-    index = readings[0].index(() => space.computed(0, 0));
-    node = readings[0].source;
-  }
-  return { node, index };
-}
-
 /** Whether an element is the position along an axis: 0, 1, 2 … */
 function counts(space: IndexSpace, counter: Node, index: readonly IndexExpr[], along: IndexExpr): boolean {
-  const { node, index: at } = source(space, counter, index);
+  const { node, index: at } = movedTo(space, counter, index, isStored);
   return node.primitive === iota && isPosition(node) && keyOf(at[0]) === keyOf(along);
 }
 
@@ -87,6 +68,8 @@ function isConstantAlong(space: IndexSpace, node: Node, index: readonly IndexExp
   });
   return isConstant;
 }
+
+const isStored = ({ storage }: Node): boolean => storage !== null;
 
 /** As positions are unless somebody says otherwise. */
 const isPosition = ({ dtype }: Node): boolean => dtype === "i32";

@@ -1,6 +1,6 @@
 /**
  * Rows of a matrix product that are reduced at once: the nearest of some points, the largest of some scores. Where a tile
- * holds all columns of its rows, its kernel reduces them (tiles/row-results.ts), and the product itself is never stored. The
+ * holds all columns of its rows, its kernel reduces them (tiles/row-results.ts, tiles/panel-row-results.ts), and the product itself is never stored. The
  * scheduler asks here whether a result is such a reduction.
  */
 import { atomsOf, type IndexExpr, IndexSpace, ravel, unravel } from "../../core/index-expr.js";
@@ -8,7 +8,7 @@ import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { forEachRead, indexKey, reductionAt } from "../../graph/reads.js";
 import { rowResultBytes } from "../target/shared-tile.js";
-import type { Tile, TileProfile } from "../target/tile-profile.js";
+import { keepsRows, type Tile, type TileProfile } from "../target/tile-profile.js";
 import type { FusedProduct } from "./group.js";
 import type { Survey } from "./survey.js";
 
@@ -19,17 +19,26 @@ const MOST_COST = 40;
 export function rowProduct(result: Node, survey: Survey, tiles: TileProfile): FusedProduct | null {
   const { nodes, products, reductions } = survey;
   const [dot] = products;
-  const tile = dot?.params.tile as Tile | undefined;
-  if (products.length !== 1 || tile?.kind !== "shared" || result === dot) return null;
+  if (products.length !== 1 || result === dot) return null;
   const [batch, m, n] = dot.shape;
   const users = usersOf(dot, nodes);
   const reduced = reductions.filter(({ node }) => users.has(node));
   const fits = reduced.every(({ node, extent }) => extent === n && node.dtype !== "bool");
   if (productOf(result.shape) !== batch * m || reduced.length === 0 || !fits) return null;
-  const bytes = rowResultBytes(dot, n);
-  if (bytes === null || bytes > tiles.sharedBytes) return null;
+  if (!holdsRows(dot, tiles)) return null;
   const own = new Set(reduced.map(({ node }) => node));
   return followsRows(result, dot, own, users) ? { dot, path: [], reductions: own } : null;
+}
+
+/** Whether the tiles of a product hold all columns of their rows, and what their kernel needs besides to reduce them. */
+function holdsRows(dot: Node, { sharedBytes }: TileProfile): boolean {
+  const tile = dot.params.tile as Tile | undefined;
+  const [, , n] = dot.shape;
+  if (tile?.kind === "shared") {
+    const bytes = rowResultBytes(dot, n);
+    return bytes !== null && bytes <= sharedBytes;
+  }
+  return tile?.kind === "panels" && keepsRows(tile, dot);
 }
 
 /** Computed nodes that depend on a node, itself included. */

@@ -211,7 +211,7 @@ function surveyAfterCuts(result: Node, { store, storeApart, endOf, isLoaded }: S
       cuts.length > 0
         ? []
         : firstOf(
-            () => apartFromProduct(result, survey, profile),
+            () => apartFromProduct(result, survey, profile, isLoaded),
             () => beforeLongEpilogue(result, survey, profile),
           );
     if (cuts.length + apart.length === 0) return survey;
@@ -250,13 +250,37 @@ function firstOf(...lists: readonly (() => readonly Node[])[]): readonly Node[] 
   return [];
 }
 
-/** In a group with a fused product: the other products and the reductions that its tiles cannot compute. */
-function apartFromProduct(result: Node, survey: Survey, { tiles }: TargetProfile): Node[] {
+/**
+ * In a group with products: those that are not fused and, beside a fused one, the reductions that its tiles cannot compute. In the place of a
+ * product that the group needs only for a reduction of its rows, the reduction.
+ */
+function apartFromProduct(
+  result: Node,
+  survey: Survey,
+  { tiles }: TargetProfile,
+  isLoaded: (node: Node) => boolean,
+): Node[] {
   if (survey.products.length === 0) return [];
   const fused = fusedProduct(result, survey) ?? rowProduct(result, survey, tiles);
   const products = survey.products.filter((node) => node !== fused?.dot);
   const reductions = survey.reductions.map(({ node }) => node).filter((node) => !fused?.reductions?.has(node));
-  return fused ? [...products, ...reductions] : products;
+  if (fused) return [...products, ...reductions];
+  const reduced = survey.reductions.map(({ node }) => node).filter((node) => node !== result);
+  return products.map((dot) => {
+    const isEnd = (node: Node) =>
+      rowProduct(node, surveyFrom(node, isLoaded, null), tiles)?.dot === dot && isBehind(dot, node, result, survey);
+    return reduced.find(isEnd) ?? dot;
+  });
+}
+
+/** Whether a result needs a node only for another. */
+function isBehind(source: Node, end: Node, result: Node, { nodes }: Survey): boolean {
+  const seen = new Set([result]);
+  for (const node of seen) {
+    if (node === source) return false;
+    if (node !== end) for (const input of node.inputs) if (nodes.has(input)) seen.add(input);
+  }
+  return true;
 }
 
 /** The reductions of a group along columns, if what follows them is too long to be written for every column of a thread. */

@@ -4,6 +4,9 @@
  * rows of the left operand, panels of a few vectors of the right one. The sums of a few rows and vectors stay in registers
  * along a panel. Operands are read like any element, so movement, casts and cheap operations are fused into the copy.
  *
+ * A product whose rows are reduced (FusedProduct.reductions) is computed as its transpose, so that the lanes of a vector are neighbouring
+ * rows: see panel-row-results.ts.
+ *
  * Tiles are whole: at the edges of the matrix they overlap, and an element in two tiles is computed and stored twice, to the
  * same value. No bounds are tested, and everything is a vector.
  */
@@ -17,10 +20,18 @@ import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
 import { loadStrides, splitAxes } from "../schedule/loads.js";
 import type { PanelTile } from "../target/tile-profile.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
+import { RowSums } from "./panel-row-results.js";
 import { storeElements } from "./product-result.js";
 
 /** Numbers of 4 bytes in a line of a cache. */
 const LINE = 16;
+
+/** An operand: its axis that the result has, too, and the one that is summed over. */
+interface Operand {
+  readonly node: Node;
+  readonly line: 1 | 2;
+  readonly step: 1 | 2;
+}
 
 /** A panel product in the making: the tile's sizes, the kernel, and its arrays. */
 interface PanelKernel {
@@ -28,8 +39,10 @@ interface PanelKernel {
   readonly lowering: Lowering;
   readonly group: Group;
   readonly arithmetic: ProductArithmetic;
+  /** Of the product, or of its transpose where rows are reduced. */
   readonly tile: PanelTile;
-  /** Rows and columns of the result whose sums are in registers at once. */
+  readonly operands: readonly [left: Operand, right: Operand];
+  /** Rows and columns whose sums are in registers at once. */
   readonly microRows: number;
   readonly microColumns: number;
   readonly rowPanels: number;
@@ -46,6 +59,8 @@ interface PanelKernel {
   readonly right: number;
   /** Array of partial sums; null where one block covers the whole summation. */
   readonly partialSums: number | null;
+  /** The sums of columns whose rows are reduced; null where every element is stored. */
+  readonly rowSums: RowSums | null;
 }
 
 export function lowerPanelProduct(
@@ -61,7 +76,7 @@ export function lowerPanelProduct(
   const panelDepth = Math.min(tile.depth, depth);
   const wholeBlocks = Math.floor(depth / panelDepth);
   const rest = depth % panelDepth;
-  const copies = [leftCopy(panels, dot.inputs[0]), rightCopy(panels, dot.inputs[1])] as const;
+  const copies = [leftCopy(panels), rightCopy(panels)] as const;
 
   if (partialSums === null) addBlock(panels, copies, constantExpr(0), depth);
   else {
@@ -74,10 +89,12 @@ export function lowerPanelProduct(
 }
 
 /** Declares the kernel, the place of its tile and its arrays. */
-function startKernel(group: Group, tile: PanelTile, name: string, settings: ElementSettings): PanelKernel {
-  const { dot } = group.product as FusedProduct;
-  const [batch, m, depth] = dot.inputs[0].shape;
-  const n = dot.inputs[1].shape[2];
+function startKernel(group: Group, given: PanelTile, name: string, settings: ElementSettings): PanelKernel {
+  const { dot, reductions } = group.product as FusedProduct;
+  const [batch, , depth] = dot.inputs[0].shape;
+  const tile = reductions ? { ...given, rows: given.columns, columns: given.rows } : given;
+  const operands = operandsOf(dot, reductions !== undefined);
+  const [m, n] = operands.map(({ node, line }) => node.shape[line]);
   const { rows, columns, lanes } = tile;
   const [microRows, vectors] = tile.micro;
   const microColumns = vectors * lanes;
@@ -85,7 +102,8 @@ function startKernel(group: Group, tile: PanelTile, name: string, settings: Elem
   const tiles = tile.isHalf ? (rowTiles * (rowTiles + 1)) / 2 : rowTiles * columnTiles;
   const k = new KernelBuilder(name, batch * tiles, lanes);
   k.isRepeating = true;
-  const lowering = new Lowering(k, group, settings);
+  // Lanes have rows of their own: none shares the reductions of a row with another.
+  const lowering = new Lowering(k, reductions ? { ...group, rowsPerThread: columns } : group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
 
   const row = lowering.bind("row", k.rows, k.row);
@@ -104,11 +122,23 @@ function startKernel(group: Group, tile: PanelTile, name: string, settings: Elem
   const sums = rowPanels * microRows * columnPanels * microColumns;
   const partialSums = depth > tile.depth ? k.array(arithmetic.type, sums) : null;
   const isLoaded = (node: Node) => lowering.isLoaded(node);
-  const isLeftByRow = loadStrides(dot.inputs[0], isLoaded).some((each) => Math.abs(each[2]) === 1);
+  const [{ node: leftNode, step }] = operands;
+  const isLeftByRow = loadStrides(leftNode, isLoaded).some((each) => Math.abs(each[step]) === 1);
+  const rowSums = reductions ? new RowSums({ k, lowering, group, arithmetic, atBatch, lane }, m, vectors) : null;
   const place = { atBatch, firstRow, firstColumn, lane, isLeftByRow };
   const micro = { microRows, microColumns, rowPanels, columnPanels };
-  return { k, lowering, group, arithmetic, tile, ...micro, ...place, left, right, partialSums };
+  return { k, lowering, group, arithmetic, tile, operands, ...micro, ...place, left, right, partialSums, rowSums };
 }
+
+/** The operands of a product, or of its transpose: that of the transposed operands in the other order. */
+function operandsOf({ inputs: [a, b] }: Node, isTransposed: boolean): readonly [left: Operand, right: Operand] {
+  const [first, second] = [{ node: a, line: 1, step: 2 } as const, { node: b, line: 2, step: 1 } as const];
+  return isTransposed ? [second, first] : [first, second];
+}
+
+/** The index of an element of an operand. */
+const elementAt = ({ atBatch }: PanelKernel, { line: axis }: Operand, line: IndexExpr, step: IndexExpr) =>
+  axis === 1 ? [atBatch, line, step] : [atBatch, step, line];
 
 /**
  * Where a tile of an axis or a panel of a tile begins; the last one begins early enough to be whole. Where they begin at whole vectors, the
@@ -189,9 +219,10 @@ const leftStrides = ({ isLeftByRow, microRows }: PanelKernel, length: number): r
   isLeftByRow ? [length, 1] : [1, microRows];
 
 /** Packs the left operand: in vectors along the summation where that axis is contiguous in memory, else one by one. */
-function leftCopy(panels: PanelKernel, a: Node): PanelCopy {
-  const { k, lowering, arithmetic, tile, microRows, atBatch, firstRow, lane, left } = panels;
-  const split = splitAxes(a, (node: Node) => lowering.isLoaded(node));
+function leftCopy(panels: PanelKernel): PanelCopy {
+  const { k, lowering, arithmetic, tile, microRows, firstRow, lane, left } = panels;
+  const [operand] = panels.operands;
+  const split = splitAxes(operand.node, (node: Node) => lowering.isLoaded(node));
   const step = panels.isLeftByRow ? tile.lanes : 1;
   return (from, length) => {
     const [rowStride, stepStride] = leftStrides(panels, length);
@@ -199,15 +230,16 @@ function leftCopy(panels: PanelKernel, a: Node): PanelCopy {
       const place = lowering.indexValue(plus(scale(panel, panelPitch(microRows, length)), scale(at, stepStride)));
       const first = plus(firstRow, panelStart(panels, panel, microRows, tile.rows));
       for (let r = 0; r < microRows; r++) {
-        const index = [atBatch, plus(first, constantExpr(r)), plus(from, at)];
-        k.set(left, offset(k, place, r * rowStride), arithmetic.enter(lowering.element(a, index)));
+        const index = elementAt(panels, operand, plus(first, constantExpr(r)), plus(from, at));
+        k.set(left, offset(k, place, r * rowStride), arithmetic.enter(lowering.element(operand.node, index)));
       }
     };
     const whole = Math.floor(length / step);
     const overPanels = ["panel", panels.rowPanels] as const;
     const steps = ["along", whole] as const;
     const at = (along: IndexExpr) => (step > 1 ? plus(scale(along, tile.lanes), lane) : along);
-    if (split[2] && !split[1]) nest(lowering, [steps, overPanels], (along, panel) => copy(panel, at(along)));
+    if (split[operand.step] && !split[operand.line])
+      nest(lowering, [steps, overPanels], (along, panel) => copy(panel, at(along)));
     else nest(lowering, [overPanels, steps], (panel, along) => copy(panel, at(along)));
     for (let rest = whole * step; rest < length; rest++) {
       loop(lowering, ...overPanels, (panel) => copy(panel, constantExpr(rest)));
@@ -216,10 +248,11 @@ function leftCopy(panels: PanelKernel, a: Node): PanelCopy {
 }
 
 /** Packs the right operand, in vectors along its rows. */
-function rightCopy(panels: PanelKernel, b: Node): PanelCopy {
-  const { k, lowering, arithmetic, tile, microColumns, atBatch, firstColumn, lane, right } = panels;
+function rightCopy(panels: PanelKernel): PanelCopy {
+  const { k, lowering, arithmetic, tile, microColumns, firstColumn, lane, right } = panels;
   const { lanes, columns } = tile;
-  const split = splitAxes(b, (node: Node) => lowering.isLoaded(node));
+  const [, operand] = panels.operands;
+  const split = splitAxes(operand.node, (node: Node) => lowering.isLoaded(node));
   return (from, length) => {
     const copy = (panel: IndexExpr, along: IndexExpr) => {
       const pitch = panelPitch(microColumns, length);
@@ -227,14 +260,14 @@ function rightCopy(panels: PanelKernel, b: Node): PanelCopy {
       const first = plus(firstColumn, panelStart(panels, panel, microColumns, columns));
       for (let v = 0; v < tile.micro[1]; v++) {
         const inPanel = plus(constantExpr(v * lanes), lane);
-        const index = [atBatch, plus(from, along), plus(first, inPanel)];
+        const index = elementAt(panels, operand, plus(first, inPanel), plus(from, along));
         const to = k.binary("add", offset(k, place, v * lanes), k.lane);
-        k.set(right, to, arithmetic.enter(lowering.element(b, index)));
+        k.set(right, to, arithmetic.enter(lowering.element(operand.node, index)));
       }
     };
     const overPanels = ["panel", panels.columnPanels] as const;
     const steps = ["along", length] as const;
-    if (split[2]) nest(lowering, [overPanels, steps], copy);
+    if (split[operand.line]) nest(lowering, [overPanels, steps], copy);
     else nest(lowering, [steps, overPanels], (along, panel) => copy(panel, along));
   };
 }
@@ -301,7 +334,7 @@ function eachPair(panels: PanelKernel, body: (pair: PanelPair) => void): void {
       const which = k.binary("add", times(k, columnPanelValue, rowPanels), rowPanelValue);
       const pair: PanelPair = {
         firstRow: plus(panels.firstRow, panelStart(panels, rowPanel, microRows, tile.rows)),
-        firstColumn: plus(panels.firstColumn, panelStart(panels, columnPanel, microColumns, tile.columns)),
+        firstColumn: columnOf(panels, columnPanel),
         rowPanelValue,
         columnPanelValue,
         place: times(k, which, microRows * microColumns),
@@ -313,8 +346,13 @@ function eachPair(panels: PanelKernel, body: (pair: PanelPair) => void): void {
         return [];
       });
     });
+    panels.rowSums?.reduce(columnOf(panels, columnPanel));
   });
 }
+
+/** Where a panel of columns begins in the product. */
+const columnOf = (panels: PanelKernel, columnPanel: IndexExpr): IndexExpr =>
+  plus(panels.firstColumn, panelStart(panels, columnPanel, panels.microColumns, panels.tile.columns));
 
 /** Vectors of sums in a pair of panels. */
 const sumsOf = ({ microRows, tile }: PanelKernel): number => microRows * tile.micro[1];
@@ -341,8 +379,12 @@ function storeSums(panels: PanelKernel, partialSums: number): void {
 
 /** Stores the finished sums of a pair of panels; those of a product that is computed by half on both sides of the diagonal. */
 function storePair(panels: PanelKernel, { firstRow, firstColumn }: PanelPair, sums: readonly Value[]): void {
-  const { k, lowering, group, arithmetic, tile, microRows, atBatch } = panels;
+  const { k, lowering, group, arithmetic, tile, microRows, atBatch, rowSums } = panels;
   const vectors = tile.micro[1];
+  if (rowSums) {
+    rowSums.keep(firstRow, sums);
+    return;
+  }
   for (let r = 0; r < microRows; r++) {
     for (let v = 0; v < vectors; v++) {
       const row = plus(firstRow, constantExpr(r));

@@ -27,7 +27,7 @@ export function storeElements(
   const [{ node: result }] = group.results;
   const stores = elements.map(({ index, sum, gate }) => {
     const at = resultIndex(lowering, index, path);
-    lowering.give(dot, arithmetic.leave(sum));
+    lowering.give(dot, () => arithmetic.leave(sum));
     const { value } = lowering.element(result, at, gate);
     return { at: lowering.indexValue(ravel(at, result.shape)), value, gate };
   });

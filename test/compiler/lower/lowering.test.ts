@@ -67,7 +67,7 @@ test("what was provided, or given for a product, is taken as it is", () => {
     () => lowering.element(product, [constantExpr(0), row, constantExpr(0)]),
     /dot must have been expanded/,
   );
-  lowering.give(product, element);
+  lowering.give(product, () => element);
   assert.equal(lowering.element(product, [constantExpr(0), row, constantExpr(0)]), element);
 });
 

@@ -16,11 +16,21 @@ import {
   walkStatements,
 } from "../../ir/ir.js";
 import { addressOf, type ElementMemory, loadLanes, offsetOf, storeLanes, updateAtomically } from "./element-access.js";
-import { joined, type LaneValue, laneOf, pairOf, single, vector, vectorOf, wasmValuesOf } from "./lane-values.js";
+import {
+  exchanged,
+  joined,
+  type LaneValue,
+  laneOf,
+  pairOf,
+  single,
+  vector,
+  vectorOf,
+  wasmValuesOf,
+} from "./lane-values.js";
 import { counted, rising } from "./rising.js";
 import { binary, scalar } from "./scalars.js";
 import { spreadValues, valuesOfAllRows, varyingValues } from "./varying-values.js";
-import { canTakeTurns, combiningOp, LEAST_TURNS, NARROW, TURNS, VECTOR_LANES, type VectorPlan } from "./vector-plan.js";
+import { canTakeTurns, combiningOp, leastTurns, NARROW, TURNS, VECTOR_LANES, type VectorPlan } from "./vector-plan.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
@@ -289,23 +299,37 @@ export class BodyEmitter {
       this.as(type === "f64" ? "pair" : "lanes", this.laneValue(given), type),
     );
     const isVector = ({ kind }: LaneValue) => kind === "lanes" || kind === "pair";
-    const takesTurns = canTakeTurns(loop.body) && initial.every(isVector) && whole >= LEAST_TURNS;
+    const takesTurns = canTakeTurns(loop.body) && initial.every(isVector) && whole >= leastTurns(loop);
     const taken = takesTurns ? whole - (whole % (VECTOR_LANES * TURNS)) : 0;
     const begun = taken > 0 ? this.roundsInTurns(loop, taken, initial) : initial;
     const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, VECTOR_LANES, begun, "rising");
-    const combined = vectors.map((x, k): LaneValue => {
-      const accumulator = loop.accumulators[k];
-      const op = combiningOp(accumulator) as CombineOp;
-      const { type } = accumulator.value;
-      const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane));
-      return { kind: "uniform", value: this.pairwise(op, type, parts) };
-    });
+    const combined = loop.merge ? this.mergedLanes(loop, vectors) : this.combinedLanes(loop, vectors);
     const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
     this.finish(loop, results);
   }
 
+  /** Each accumulator of four lanes as one number. */
+  private combinedLanes({ accumulators }: Loop, vectors: readonly LaneValue[]): readonly LaneValue[] {
+    return vectors.map((x, k): LaneValue => {
+      const op = combiningOp(accumulators[k]) as CombineOp;
+      const { type } = accumulators[k].value;
+      const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane));
+      return { kind: "uniform", value: this.pairs(parts, (a, b) => binary(this.f, op, type, a, b)) };
+    });
+  }
+
+  /** The accumulators of four lanes as those of one: merged with the other half, and then with the neighbour. */
+  private mergedLanes(loop: Loop, vectors: readonly LaneValue[]): readonly LaneValue[] {
+    const typeOf = (k: number) => loop.accumulators[k].value.type;
+    const beside = (lanes: readonly LaneValue[], distance: 1 | 2) =>
+      lanes.map((x, k) => exchanged(this.f, x, typeOf(k), distance));
+    const halves = this.merge(loop, vectors, beside(vectors, 2));
+    const all = this.merge(loop, halves, beside(halves, 1));
+    return all.map((x, k) => ({ kind: "uniform", value: laneOf(this.f, x, typeOf(k), 0) }));
+  }
+
   /** Vectors of rounds that take turns, with accumulators of their own. */
-  private roundsInTurns(loop: Loop, to: number, initial: readonly LaneValue[]): LaneValue[] {
+  private roundsInTurns(loop: Loop, to: number, initial: readonly LaneValue[]): readonly LaneValue[] {
     const { f } = this;
     const kinds = initial.map(({ kind }) => kind);
     const first = initial.flatMap(wasmValuesOf);
@@ -326,10 +350,31 @@ export class BodyEmitter {
       }).flat(),
     );
     const parts = Array.from({ length: TURNS }, (_, turn) => partOf(turn, sums));
-    return loop.accumulators.map(({ value, next }, k) => {
-      const merge = (a: LaneValue, b: LaneValue) => vector(this.f, { ...next, args: [value, value] }, [a, b]);
-      return merge(merge(parts[0][k], parts[1][k]), merge(parts[2][k], parts[3][k]));
-    });
+    return this.pairs<readonly LaneValue[]>(parts, (a, b) => this.merge(loop, a, b));
+  }
+
+  /** The accumulators of two parts of a loop's rounds as one: of four lanes each, or of one. */
+  private merge(
+    { accumulators, merge }: Loop,
+    first: readonly LaneValue[],
+    second: readonly LaneValue[],
+  ): readonly LaneValue[] {
+    if (merge) {
+      const give = (value: IRValue, given: LaneValue) => {
+        this.laneValues[value.id] = given;
+      };
+      merge.first.forEach((value, k) => {
+        give(value, first[k]);
+      });
+      merge.second.forEach((value, k) => {
+        give(value, second[k]);
+      });
+      this.statements(merge.body);
+      return merge.merged.map((value) => this.laneValue(value));
+    }
+    return accumulators.map(({ value, next }, k) =>
+      vector(this.f, { ...next, args: [value, value] }, [first[k], second[k]]),
+    );
   }
 
   /**
@@ -346,8 +391,7 @@ export class BodyEmitter {
   }
 
   /** The order of combining four lanes, wherever they come from. */
-  private pairwise(op: CombineOp, type: IRType, parts: readonly Value[]): Value {
-    const pair = (a: Value, b: Value) => binary(this.f, op, type, a, b);
+  private pairs<T>(parts: readonly T[], pair: (a: T, b: T) => T): T {
     return pair(pair(parts[0], parts[1]), pair(parts[2], parts[3]));
   }
 
@@ -379,7 +423,8 @@ export class BodyEmitter {
 
   private combine({ attribute, type }: IRValue, x: LaneValue): LaneValue {
     const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane));
-    return { kind: "uniform", value: this.pairwise(attribute as CombineOp, type, parts) };
+    const pair = (a: Value, b: Value) => binary(this.f, attribute as CombineOp, type, a, b);
+    return { kind: "uniform", value: this.pairs(parts, pair) };
   }
 
   /** Permutes the words of a vector by its bytes: word i has the bytes 4 i … 4 i + 3. */

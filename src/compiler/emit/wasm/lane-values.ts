@@ -4,7 +4,7 @@ import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { IRType, Value as IRValue } from "../../ir/ir.js";
 import { multiplyAdd } from "./multiply-add.js";
-import { isForPairs, pairedValue } from "./pairs.js";
+import { isForPairs, pairedValue, words } from "./pairs.js";
 import type { Rising } from "./rising.js";
 import { isUnsigned, scalar } from "./scalars.js";
 import { NARROW, VECTOR_LANES } from "./vector-plan.js";
@@ -77,6 +77,20 @@ export function laneOf(f: FunctionBuilder, x: LaneValue, type: IRType, lane: num
   return extract(f, x.value, type, lane);
 }
 
+/** The words of both vectors, those of the other half first, or those of each half in the other order. */
+const OTHER_HALF = words(2, 3, 0, 1);
+const OTHER_IN_HALF = words(1, 0, 3, 2);
+
+/** In each lane what the lane two, or one, beside it has. */
+export function exchanged(f: FunctionBuilder, x: LaneValue, type: IRType, distance: 1 | 2): LaneValue {
+  const swapped = (v: Value<"v128">, bytes: readonly number[]) => f.i8x16.shuffle(v, v, bytes);
+  if (x.kind === "lanes")
+    return { kind: "lanes", value: swapped(x.value, distance === 2 ? OTHER_HALF : OTHER_IN_HALF) };
+  if (x.kind !== "pair") return gathered(f, type, (lane) => laneOf(f, x, type, lane ^ distance));
+  const [low, high] = x.values;
+  return { kind: "pair", values: distance === 2 ? [high, low] : [swapped(low, OTHER_HALF), swapped(high, OTHER_HALF)] };
+}
+
 export function gathered(f: FunctionBuilder, type: IRType, part: (lane: number) => Value): LaneValue {
   if (!NARROW.has(type)) return { kind: "each", values: [0, 1, 2, 3].map(part) };
   let vector: Value<"v128"> =
@@ -146,6 +160,7 @@ function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneVa
     case "select": {
       const extreme = extremeOf(value);
       if (extreme) return f.opOf("f32x4", extreme, "", [lane(2), lane(1)]);
+      if (isZero(args[1])) return f.v128.andnot(lane(2), lane(0));
       return f.v128.bitselect(lane(1), lane(2), lane(0));
     }
     case "min":
@@ -181,6 +196,8 @@ function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneVa
       return null;
   }
 }
+
+const isZero = ({ op, attribute }: IRValue): boolean => op === "constant" && Object.is(Number(attribute), 0);
 
 /**
  * The instruction for a select of the smaller or larger of two f32: `pmin(a, b)` is b where b < a, else a, and `pmax(a, b)` is

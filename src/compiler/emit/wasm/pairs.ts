@@ -52,7 +52,8 @@ export function isForPairs({ op, type, args }: IRValue): boolean {
 }
 
 /** Bytes of 32-bit words, the second vector's from 4 on. */
-const words = (...of: readonly number[]): number[] => of.flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte));
+export const words = (...of: readonly number[]): number[] =>
+  of.flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte));
 const LOW = words(0, 2, 4, 6);
 const HIGH = words(1, 3, 5, 7);
 const FIRST = words(0, 0, 1, 1);

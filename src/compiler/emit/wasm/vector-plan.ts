@@ -60,8 +60,8 @@ function stepsIn(variable: IRValue): (value: IRValue) => number | null {
  */
 export const TURNS = 4;
 const LONG_BODY = 128;
-/** Rounds of a loop from which on vectors take turns. */
-export const LEAST_TURNS = 4 * VECTOR_LANES * TURNS;
+/** Rounds of a loop from which on vectors take turns; more where statements merge them. */
+export const leastTurns = ({ merge }: Loop): number => (merge ? 16 : 4) * VECTOR_LANES * TURNS;
 
 export const canTakeTurns = (body: readonly Statement[]): boolean =>
   body.length <= LONG_BODY && body.every(({ kind }) => kind !== "loop");
@@ -207,8 +207,8 @@ function linear(index: IRValue, factor = 1, into: Linear = { constant: 0, factor
 }
 
 /** Rounds of a loop that are computed together: those of a vector or, where vectors take turns, of all of these. */
-const togetherIn = ({ extent, body }: Loop): number =>
-  canTakeTurns(body) && extent >= LEAST_TURNS ? VECTOR_LANES * TURNS : VECTOR_LANES;
+const togetherIn = (loop: Loop): number =>
+  canTakeTurns(loop.body) && loop.extent >= leastTurns(loop) ? VECTOR_LANES * TURNS : VECTOR_LANES;
 
 /**
  * Whether rounds that are computed together, which read before they write, read what they would one by one: no round writes
@@ -230,20 +230,28 @@ function isFar(one: IRValue, other: IRValue): boolean {
 }
 
 function isVectorizable(loop: Loop): boolean {
-  const combines = loop.accumulators.every((accumulator) => {
-    const op = combiningOp(accumulator);
-    const { initial } = accumulator;
-    // Four lanes start from it instead of one, so it must be what changes nothing.
-    return op !== null && initial.op === "constant" && initial.attribute === reductionBy(op).identity(initial.type);
-  });
+  const { merge } = loop;
+  // Lanes are merged by statements, which know where parts begin.
+  const isMerged = merge?.body.every(({ kind }) => kind === "let") === true;
+  const combines =
+    isMerged ||
+    loop.accumulators.every((accumulator) => {
+      const op = combiningOp(accumulator);
+      const { initial } = accumulator;
+      // Four lanes start from it instead of one, so it must be what changes nothing.
+      return op !== null && initial.op === "constant" && initial.attribute === reductionBy(op).identity(initial.type);
+    });
   // An accumulator may only feed its next value: a lane does not know the other lanes' part.
-  const isPrivate = loop.accumulators.every(({ value, next }) =>
-    loop.body.every((s) => {
-      if (s.kind === "let") return !s.value.args.includes(next) && (s.value === next || !s.value.args.includes(value));
-      const isOwn = (used: IRValue) => used === next || used === value;
-      return (s.kind !== "store" && s.kind !== "write") || !usedBy(s).some(isOwn);
-    }),
-  );
+  const isPrivate =
+    isMerged ||
+    loop.accumulators.every(({ value, next }) =>
+      loop.body.every((s) => {
+        if (s.kind === "let")
+          return !s.value.args.includes(next) && (s.value === next || !s.value.args.includes(value));
+        const isOwn = (used: IRValue) => used === next || used === value;
+        return (s.kind !== "store" && s.kind !== "write") || !usedBy(s).some(isOwn);
+      }),
+    );
   const step = stepsIn(loop.index);
   const stores = loop.body.every((s) => (s.kind !== "store" && s.kind !== "write") || step(s.index) === 1);
   // Rounds computed together do not see each other's writes; a round may read what it writes over, or what is far away.
