@@ -7,6 +7,7 @@ export {
 } from "./ada-boost.js";
 export { type Bag, type BaggingOptions, baggingClassifier, baggingRegressor } from "./bagging.js";
 export { type CalibratedOptions, calibratedClassifier } from "./calibrated.js";
+export { type ChainOptions, classifierChain, regressorChain } from "./chains.js";
 export {
   type DummyClassifierLearned,
   type DummyClassifierOptions,
@@ -19,10 +20,9 @@ export {
   type MultiOutputOptions,
   multiOutputClassifier,
   multiOutputRegressor,
-  type RegressorChainOptions,
-  regressorChain,
 } from "./multi-output.js";
 export { type OneVsOptions, oneVsOne, oneVsRest } from "./one-vs.js";
+export { type OutputCodeOptions, outputCode } from "./output-code.js";
 export { type StackingOptions, stackingClassifier, stackingRegressor } from "./stacking.js";
 export {
   type VotingClassifierOptions,

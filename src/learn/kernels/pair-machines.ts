@@ -185,7 +185,8 @@ const turned = (solution: DualSolution): DualSolution => ({
 type Methods<O> = ClassificationMethods<SvcLearned, O> & OwnMethods<O>;
 
 /** With `probability: true` models of these kinds have `predictProbability` and `predictLogProbability`. */
-export interface PairMachineMaker<O extends PairMachineOptions> extends EstimatorMaker<Labels, SvcLearned, O, Methods<O>> {
+export interface PairMachineMaker<O extends PairMachineOptions>
+  extends EstimatorMaker<Labels, SvcLearned, O, Methods<O>> {
   (
     options: O & { readonly probability: true },
   ): Estimator<Labels, Model<SvcLearned, O, Methods<O> & ProbabilityMethods<SvcLearned, O>>, O>;

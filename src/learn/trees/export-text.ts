@@ -54,7 +54,7 @@ export function exportedText(tree: HostTree, { names, classes }: Named, options:
   };
   const lines: string[] = [];
   const visit = (node: number, depth: number): void => {
-    const indent = `|${" ".repeat(spacing)}`.repeat(depth) + `|${"-".repeat(spacing)}`;
+    const indent = `${`|${" ".repeat(spacing)}`.repeat(depth)}|${"-".repeat(spacing)}`;
     if (depth > maxDepth && levels(node) > 1) lines.push(`${indent} truncated branch of depth ${levels(node)}`);
     else if (isLeaf(node)) lines.push(`${indent} ${leafText(node)}`);
     else {

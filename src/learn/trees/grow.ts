@@ -202,7 +202,7 @@ class Growth {
 
   /** The sets that a node's split keeps to, for its children. */
   private setsBelow({ sets, split }: Growing): GrowLimits["interactions"] {
-    return sets && sets.filter((set) => set.includes((split as Split).feature));
+    return sets?.filter((set) => set.includes((split as Split).feature)) ?? null;
   }
 
   /** Whether the search of each slot looks at a feature, [slots, features]; null where all are looked at. */

@@ -27,6 +27,10 @@ export const ensembleCalls: Calls = {
     (await learn.calibratedClassifier({ estimator: logistic, splits: 2 }).fit(samples, labels, on)).predictProbability(
       samples,
     ),
+  classifierChain: async () => {
+    const targets = labels.map((_, i) => [i % 2, (i + 1) % 2]);
+    return (await learn.classifierChain({ estimator: logistic }).fit(samples, targets, on)).predictProbability(samples);
+  },
   chi2: async () => (await learn.chi2(samples, labels)).pValues,
   dummyClassifier: async () => (await learn.dummyClassifier().fit(samples, labels, on)).predict(samples),
   dummyRegressor: async () => (await learn.dummyRegressor().fit(samples, numbers, on)).predict(samples),
@@ -44,6 +48,7 @@ export const ensembleCalls: Calls = {
   mutualInfoRegression: async () => (await learn.mutualInfoRegression(samples, numbers, { nNeighbors: 2 })).length,
   oneVsOne: async () => (await learn.oneVsOne({ estimator: logistic }).fit(samples, labels, on)).predict(samples),
   oneVsRest: async () => (await learn.oneVsRest({ estimator: logistic }).fit(samples, labels, on)).predict(samples),
+  outputCode: async () => (await learn.outputCode({ estimator: logistic }).fit(samples, labels, on)).predict(samples),
   recursiveFeatureElimination: async () =>
     (await learn.recursiveFeatureElimination({ estimator: ridge }).fit(samples, numbers, on)).transform(samples),
   regressorChain: async () =>

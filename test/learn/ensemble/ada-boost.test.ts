@@ -109,9 +109,9 @@ describeOnTensorDevices("AdaBoost", (device) => {
     await closeTo(model.learned.estimatorWeights, counts, within, "weights");
     const median = y.map((_, i) => {
       const order = [0, 1, 2].sort((a, b) => said[a]![i]! - said[b]![i]!);
-      let running = 0;
       const half = counts.reduce((a, b) => a + b, 0) / 2;
-      return said[order.find((round) => (running += counts[round]!) >= half)!]![i]!; // biome-ignore lint/suspicious/noAssignInExpressions: a running sum
+      const upTo = (place: number): number => order.slice(0, place + 1).reduce((sum, round) => sum + counts[round]!, 0);
+      return said[order.find((_, place) => upTo(place) >= half)!]![i]!;
     });
     await closeTo(model.predict(samples), median, within, "medians");
     const stages = model.stagedPredict(samples);
