@@ -8,19 +8,25 @@ import { formatShape } from "../../core/shape.js";
 import type { Tensor } from "../../tensor/index.js";
 import { rowDistance } from "../neighbors/boxes.js";
 import { nearestOfAll } from "../neighbors/brute-force.js";
-import { checkMetric, type Metric, normOf, type Space, spaceOf } from "../neighbors/metric.js";
+import {
+  checkMetric,
+  METRIC_KINDS,
+  type Metric,
+  type MetricOptions,
+  normOf,
+  type Space,
+  spaceOf,
+} from "../neighbors/metric.js";
 import { hostValues, isForTree } from "../neighbors/within.js";
 
 /** Options that say how distances are measured, or that the samples are distances. */
-export interface DistanceOptions {
+export interface DistanceOptions extends Omit<MetricOptions, "metric"> {
   /** The measure of distance: "euclidean" unless told. "precomputed": the samples are a matrix of distances, [samples, samples]. */
   readonly metric?: Metric | "precomputed";
-  /** The power of "minkowski", 1 or more: 2 unless told. */
-  readonly p?: number;
 }
 
 /** What options of distances are. */
-export const DISTANCE_KINDS = { metric: "text", p: "number" } as const;
+export const DISTANCE_KINDS = METRIC_KINDS;
 
 /** Distances between samples. */
 export interface Distances {
@@ -34,15 +40,15 @@ export interface Distances {
 const BAND = 1 << 24;
 
 /** Throws on a measure that there is not. */
-export function checkDistances(operation: string, { metric, p }: DistanceOptions): void {
-  if (metric !== "precomputed") checkMetric(operation, { metric, p });
+export function checkDistances(operation: string, options: DistanceOptions): void {
+  if (!isPrecomputed(options)) checkMetric(operation, options as MetricOptions);
 }
 
 /** Whether samples are distances themselves. */
 export const isPrecomputed = (options: DistanceOptions): boolean => options.metric === "precomputed";
 
 /** The space of the samples, where they are none. */
-export const spaceFor = ({ metric, p }: DistanceOptions): Space => spaceOf({ metric: metric as Metric | undefined, p });
+export const spaceFor = (options: DistanceOptions): Space => spaceOf(options as MetricOptions);
 
 /** Throws unless samples are a matrix from each to each. */
 export function checkSquareShape(operation: string, what: string, { shape }: Tensor): void {
@@ -72,7 +78,7 @@ export async function distancesOf(operation: string, x: Tensor, options: Distanc
   }
   const space = spaceFor(options);
   const samples = space.embed(x);
-  if (isForTree(samples)) return ofSamples(await hostValues(samples), samples.shape[1] as number, space);
+  if (isForTree(samples, space)) return ofSamples(await hostValues(samples), samples.shape[1] as number, space);
   const matrix = new Float64Array(count * count);
   for await (const { row, values } of distanceBands(samples, space)) matrix.set(values, row * count);
   return ofMatrix(matrix, count);

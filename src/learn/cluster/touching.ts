@@ -25,7 +25,7 @@ export const touching = async (
   space: Space,
   signal?: AbortSignal,
 ): Promise<Touching> =>
-  isForTree(samples)
+  isForTree(samples, space)
     ? inTree(await hostValues(samples), samples.shape[1] as number, radius, space)
     : onDevice(samples, radius, space, signal);
 

@@ -7,6 +7,15 @@ export {
 } from "./mutual-information.js";
 export { chi2, type FeatureScores, fClassif, fRegression } from "./score-functions.js";
 export {
+  type GenericSelectOptions,
+  genericUnivariateSelect,
+  type SelectByChanceOptions,
+  type SelectionMode,
+  selectFdr,
+  selectFpr,
+  selectFwe,
+} from "./select-by-chance.js";
+export {
   type EliminationLearned,
   type EliminationOptions,
   type ImportanceLearned,

@@ -56,7 +56,7 @@ export type FeatureScoreFunction = (
   targets: Tensor,
 ) => Promise<FeatureScores | ArrayLike<number>> | FeatureScores | ArrayLike<number>;
 
-interface ScoreOptions {
+export interface ScoreOptions {
   /**
    * The score: "fClassif", unless told, "chi2" or "mutualInfoClassification", of labels; "fRegression" or "mutualInfoRegression" of numbers;
    * or a function.
@@ -64,7 +64,7 @@ interface ScoreOptions {
   readonly score?: FeatureScore | FeatureScoreFunction;
 }
 
-function checkScore(kind: string, score: unknown): void {
+export function checkScore(kind: string, score: unknown): void {
   if (typeof score !== "function") checkChoice(kind, "the score", score, SCORES);
 }
 
@@ -97,7 +97,7 @@ const SCORED: Readonly<
   mutualInfoRegression: (_, x, y) => mutualInfoRegression(x, y),
 };
 
-async function scored(
+export async function scored(
   kind: string,
   { x, y }: Data,
   score: FeatureScore | FeatureScoreFunction,
@@ -112,7 +112,7 @@ async function scored(
   throw new ArgumentError(`${operation}: the score gives ${scores.length} numbers for ${x.shape[1]} columns.`);
 }
 
-const learnedOf = ({ scores, pValues }: FeatureScores, kept: readonly number[], x: Tensor): ScoredLearned => {
+export const learnedOf = ({ scores, pValues }: FeatureScores, kept: readonly number[], x: Tensor): ScoredLearned => {
   const as = (list: Float64Array): Tensor => tensor(list, { device: x.device, dtype: x.dtype }) as Tensor;
   return { columns: columnsTensor(kept, x), scores: as(scores), pValues: as(pValues) };
 };
@@ -133,14 +133,7 @@ export const selectKBest = transformer<ScoredLearned, SelectKBestOptions, typeof
     const features = data.x.shape[1] as number;
     if (k > features) throw new ArgumentError(`selectKBest.fit: k is ${k}, and there are ${features} features.`);
     const found = await scored("selectKBest", data, score);
-    const sizes = Array.from(found.scores, (each) => (Number.isNaN(each) ? Number.NEGATIVE_INFINITY : each));
-    // Of equals the last stay, as in scikit-learn.
-    const order = [...sizes.keys()].sort((a, b) => (sizes[b] as number) - (sizes[a] as number) || b - a);
-    return learnedOf(
-      found,
-      order.slice(0, k).sort((a, b) => a - b),
-      data.x,
-    );
+    return learnedOf(found, bestColumns(found, k), data.x);
   },
   ...selecting,
   methods: bestMethods,
@@ -160,17 +153,30 @@ export const selectPercentile = transformer<ScoredLearned, SelectPercentileOptio
   },
   async learn(data, { score = "fClassif", percentile = 10 }) {
     const found = await scored("selectPercentile", data, score);
-    const sizes = Array.from(found.scores, (each) => (Number.isNaN(each) ? Number.NEGATIVE_INFINITY : each));
-    const kept = bestShare(sizes, percentile);
+    const kept = bestShare(found, percentile);
     if (kept.length > 0) return learnedOf(found, kept, data.x);
-    throw new ArgumentError(`selectPercentile.fit: ${percentile} % of ${sizes.length} columns is none; take more.`);
+    throw new ArgumentError(
+      `selectPercentile.fit: ${percentile} % of ${found.scores.length} columns is none; take more.`,
+    );
   },
   ...selecting,
   methods: shareMethods,
 });
 
-/** Places above the percentile of the sizes, and as many of those on it, the first ones, as fill the share. */
-function bestShare(sizes: readonly number[], percentile: number): number[] {
+/** Scores as sizes: one that is no number is below all others. */
+const sizesOf = ({ scores }: FeatureScores): number[] =>
+  Array.from(scores, (each) => (Number.isNaN(each) ? Number.NEGATIVE_INFINITY : each));
+
+/** The columns of the k best scores; of equals the last, as in scikit-learn. */
+export function bestColumns(found: FeatureScores, k: number): number[] {
+  const sizes = sizesOf(found);
+  const order = [...sizes.keys()].sort((a, b) => (sizes[b] as number) - (sizes[a] as number) || b - a);
+  return order.slice(0, k).sort((a, b) => a - b);
+}
+
+/** The columns above the percentile of the scores, and as many of those on it, the first ones, as fill the share. */
+export function bestShare(found: FeatureScores, percentile: number): number[] {
+  const sizes = sizesOf(found);
   if (percentile === 100) return [...sizes.keys()];
   const sorted = [...sizes].sort((a, b) => a - b);
   const at = ((100 - percentile) / 100) * (sizes.length - 1);

@@ -73,7 +73,9 @@ export const isotonicRegression = regressor<IsotonicLearned, IsotonicOptions>({
     const share = where(width.greater(0), inside.sub(x0).div(where(width.greater(0), width, 1)), 1);
     const found = y0.add(y1.sub(y0).mul(share));
     if (outOfBounds === "clip") return found as Tensor;
-    return where(at.less(least).logicalOr(at.greater(most)), Number.NaN, found) as Tensor;
+    // One place alone makes a constant, which has no outside.
+    const isOutside = at.less(least).logicalOr(at.greater(most)).logicalAnd(least.less(most));
+    return where(isOutside, Number.NaN, found) as Tensor;
   },
 });
 

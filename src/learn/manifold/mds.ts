@@ -16,12 +16,14 @@ import {
   checkSquareShape,
   DISTANCE_KINDS,
   type DistanceOptions,
+  isPrecomputed,
+  spaceFor,
 } from "../cluster/distances.js";
 import { estimator } from "../core/estimator.js";
 import { checkAmount } from "../core/settings.js";
 import { noTargets } from "../core/sorts.js";
 import { pooled } from "../linear/isotonic.js";
-import { type Metric, normOf, spaceOf } from "../neighbors/metric.js";
+import { normOf } from "../neighbors/metric.js";
 import { checkInit, drawnPlaces, givenPlaces, type Places } from "./first-places.js";
 
 /** Options of `mds`. */
@@ -63,12 +65,12 @@ export interface MdsLearned {
 }
 
 /** Distances of all pairs, [samples, samples]. */
-function distancesOf(operation: string, x: Tensor, { metric, p }: DistanceOptions): Tensor {
-  if (metric === "precomputed") {
+function distancesOf(operation: string, x: Tensor, options: DistanceOptions): Tensor {
+  if (isPrecomputed(options)) {
     checkSquareShape(operation, "distances", x);
     return x;
   }
-  const space = spaceOf({ metric: metric as Metric | undefined, p });
+  const space = spaceFor(options);
   const samples = space.embed(x);
   return space.distances(normOf(samples.expandDims(1).sub(samples) as Tensor, space));
 }

@@ -5,8 +5,8 @@
  */
 import { foldIn, type Key, randint } from "../../random/index.js";
 import { arange, concat, type Tensor, where } from "../../tensor/index.js";
-import type { DistanceOptions } from "../cluster/distances.js";
-import { type Metric, normOf, spaceOf } from "../neighbors/metric.js";
+import { type DistanceOptions, isPrecomputed, spaceFor } from "../cluster/distances.js";
+import { normOf } from "../neighbors/metric.js";
 import { neighborGraph } from "./neighbor-graph.js";
 
 /** Triplets of each sample. */
@@ -49,9 +49,9 @@ export function drawnOutside(from: Key, excluded: Tensor, count: number, shape: 
 }
 
 /** Distances from each sample to some others, [samples, others]. */
-function distancesTo(x: Tensor, others: Tensor, { metric, p }: DistanceOptions): Tensor {
-  if (metric === "precomputed") return x.takeAlongAxis(others, { axis: 1 }) as Tensor;
-  const space = spaceOf({ metric: metric as Metric | undefined, p });
+function distancesTo(x: Tensor, others: Tensor, options: DistanceOptions): Tensor {
+  if (isPrecomputed(options)) return x.takeAlongAxis(others, { axis: 1 }) as Tensor;
+  const space = spaceFor(options);
   const samples = space.embed(x);
   return space.distances(normOf(samples.expandDims(1).sub(samples.take(others, { axis: 0 })) as Tensor, space));
 }

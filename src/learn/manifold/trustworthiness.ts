@@ -2,11 +2,18 @@
 import { checkOptions, checkWhole, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Tensor } from "../../tensor/index.js";
-import { checkDistances, checkSquareShape, DISTANCE_KINDS, type DistanceOptions } from "../cluster/distances.js";
+import {
+  checkDistances,
+  checkSquareShape,
+  DISTANCE_KINDS,
+  type DistanceOptions,
+  isPrecomputed,
+  spaceFor,
+} from "../cluster/distances.js";
 import { numberSamples, type Placing, type Samples } from "../core/samples.js";
 import { checkRows } from "../core/targets.js";
 import { inBands } from "../neighbors/brute-force.js";
-import { type Metric, normOf, spaceOf } from "../neighbors/metric.js";
+import { normOf } from "../neighbors/metric.js";
 import { neighborGraph } from "./neighbor-graph.js";
 
 /** Options of `trustworthiness`. The metric is that of the samples; places are compared by Euclidean distances. */
@@ -33,7 +40,7 @@ export function trustworthiness(samples: Samples, embedding: Samples, options: T
   const operation = "trustworthiness";
   checkOptions(operation, options, OPTIONS);
   checkDistances(operation, options);
-  const { nNeighbors: k = 5, metric, p } = options;
+  const { nNeighbors: k = 5 } = options;
   const { matrix: x } = numberSamples.read(operation, samples, options, options);
   const { matrix: places } = numberSamples.read(
     operation,
@@ -49,9 +56,9 @@ export function trustworthiness(samples: Samples, embedding: Samples, options: T
     );
   }
   const { indices } = neighborGraph(operation, places, k, {});
-  const isGiven = metric === "precomputed";
+  const isGiven = isPrecomputed(options);
   if (isGiven) checkSquareShape(operation, "distances", x);
-  const space = spaceOf({ metric: isGiven ? undefined : (metric as Metric | undefined), p });
+  const space = spaceFor(isGiven ? {} : options);
   const queries = isGiven ? x : space.embed(x);
   const { ranks } = inBands(queries, Math.max(1, Math.floor(BAND / count)), (band, rows) => {
     const distances = isGiven ? band : normOf(band.expandDims(1).sub(queries) as Tensor, space);

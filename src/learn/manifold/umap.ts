@@ -11,12 +11,11 @@ import { checkDistances, DISTANCE_KINDS, type DistanceOptions } from "../cluster
 import type { Data, FitProgress } from "../core/estimator.js";
 import { checkAmount, checkPositive, checkWholeSetting } from "../core/settings.js";
 import { transformer } from "../core/sorts.js";
-import type { Metric } from "../neighbors/metric.js";
 import { type Neighbors, neighborsOf, type Searched, searched } from "../neighbors/search.js";
 import { type EdgeRows, edgeRows } from "./edge-rows.js";
 import { checkComponents, checkInit, drawnPlaces, givenPlaces, type Places, principalPlaces } from "./first-places.js";
 import { membershipsOf, sharesOfUnion } from "./fuzzy-graph.js";
-import { neighborGraph } from "./neighbor-graph.js";
+import { neighborGraph, searchFor } from "./neighbor-graph.js";
 import { spectralPlaces } from "./spectral-places.js";
 import { curveOf } from "./umap-curve.js";
 import { afterRounds, deckOf, guestsAfterRounds, type Pace } from "./umap-rounds.js";
@@ -143,10 +142,7 @@ async function* learn({ x, signal }: Data, options: UmapOptions): AsyncGenerator
     await places.at(0, 0).item();
     yield { step: epoch + epochs, steps: nEpochs };
   }
-  const kept =
-    options.metric === "precomputed"
-      ? null
-      : { ...searched(x, { metric: options.metric as Metric | undefined, p: options.p }) };
+  const kept = options.metric === "precomputed" ? null : { ...searched("umap.fit", x, searchFor(options)) };
   return { embedding: places.T.realize() as Tensor, a, b, searched: kept };
 }
 
@@ -157,8 +153,7 @@ function transform({ embedding, a, b, searched: kept }: UmapLearned, x: Tensor, 
     throw new UnsupportedError(`${operation}: the model knows distances alone, and no samples; fit it to samples.`);
   }
   const { nNeighbors, localConnectivity, learningRate, negativeSampleRate, repulsionStrength, seed } = settled(options);
-  const metric = { metric: options.metric as Metric | undefined, p: options.p };
-  const { distances, indices }: Neighbors = neighborsOf(operation, kept, x, nNeighbors - 1, metric);
+  const { distances, indices }: Neighbors = neighborsOf(operation, kept, x, nNeighbors - 1, searchFor(options));
   const memberships = membershipsOf(distances, nNeighbors, localConnectivity);
   const shares = memberships.div(memberships.sum({ axis: 1, keepDims: true })).expandDims(2);
   const first = embedding.take(indices, { axis: 0 }).mul(shares).sum({ axis: 1 }) as Tensor;

@@ -3,6 +3,7 @@ import { checkOptions, checkWhole } from "../../core/arguments.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { countingLike, isTensor, type Tensor, where } from "../../tensor/index.js";
+import { shareOf } from "../core/share.js";
 import type { Labels, Numbers } from "../core/targets.js";
 import {
   checkCounts,
@@ -10,7 +11,6 @@ import {
   type MetricOptions,
   placeOf,
   scoresOf,
-  shareOf,
   weightedMean,
   weightedSum,
   weightsFor,

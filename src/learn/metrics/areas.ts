@@ -5,10 +5,11 @@ import { formatShape, sameShape } from "../../core/shape.js";
 import { auc as areaByRanks } from "../../nn/metrics/ranking.js";
 import { concat, countingLike, stack, type Tensor, where, zeros } from "../../tensor/index.js";
 import { vmap } from "../../transforms/vmap.js";
+import { shareOf } from "../core/share.js";
 import type { Labels, Numbers } from "../core/targets.js";
 import { scoredClasses } from "./agreement.js";
 import { rocPoints } from "./curves.js";
-import { isMatrix, type MetricOptions, placeOf, scoresOf, shareOf, weightedMean, weightsFor } from "./inputs.js";
+import { isMatrix, type MetricOptions, placeOf, scoresOf, weightedMean, weightsFor } from "./inputs.js";
 import { flagsOf, type LabelsOrFlags } from "./labels.js";
 import { BINARY, type BinaryOptions, binaryScores } from "./probabilities.js";
 

@@ -7,10 +7,11 @@ import { ArgumentError } from "../../core/errors.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import { membersOf } from "../core/members.js";
 import { numberSamples, type Samples } from "../core/samples.js";
+import { shareOf } from "../core/share.js";
 import type { Label, Labels } from "../core/targets.js";
 import { inBands } from "../neighbors/brute-force.js";
 import { DISTANCE, type DistanceOptions, distanceRule, distancesBetween } from "./distances.js";
-import { checkCounts, METRIC, type MetricOptions, type MetricPlace, placeOf, shareOf } from "./inputs.js";
+import { checkCounts, METRIC, type MetricOptions, type MetricPlace, placeOf } from "./inputs.js";
 import { classesAmong, codesOf } from "./labels.js";
 
 /** Options of `calinskiHarabasz` and `daviesBouldin`. */
@@ -52,7 +53,7 @@ export function silhouetteSamples(samples: Samples, groups: Labels, options: Sil
   const operation = "metrics.silhouetteSamples";
   checkOptions(operation, options, { ...SPREAD, ...DISTANCE });
   const { x, codes, count } = groupsOf(operation, samples, groups, options);
-  const between = distancesBetween(operation, distanceRule(operation, options, x, x));
+  const between = distancesBetween(distanceRule(operation, options, x, x));
   const members = membersOf(x, codes, count, null);
   const sizes = members.sum({ axis: 1 }) as Tensor;
   const most = Math.max(1, Math.floor(BAND / (x.shape[0] as number)));

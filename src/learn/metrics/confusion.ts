@@ -2,8 +2,9 @@
 import { checkChoice, checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { arange, stack, type Tensor, where } from "../../tensor/index.js";
+import { shareOf } from "../core/share.js";
 import type { Label, Labels } from "../core/targets.js";
-import { shareOf } from "./inputs.js";
+
 import {
   classesAmong,
   codedPair,

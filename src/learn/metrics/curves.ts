@@ -5,8 +5,9 @@
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { concat, full, isTensor, type Tensor, tensor, zeros } from "../../tensor/index.js";
+import { shareOf } from "../core/share.js";
 import { type Labels, type Numbers, numbersLike } from "../core/targets.js";
-import { METRIC, type MetricOptions, placeOf, shareOf } from "./inputs.js";
+import { METRIC, type MetricOptions, placeOf } from "./inputs.js";
 import { BINARY, type BinaryOptions, binaryScores } from "./probabilities.js";
 
 /** Sums of weights of samples that score at least a threshold, by falling thresholds. */

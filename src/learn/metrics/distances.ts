@@ -1,44 +1,17 @@
 /**
- * Distances between all pairs of samples: every metric of scikit-learn's. Those of neighbour searches are theirs (neighbors/metric.ts);
- * the others are sums over features, which the compiler fuses, so that only the result is in memory.
+ * Distances between all pairs of samples: every metric of scikit-learn's. The metrics are those of neighbour searches
+ * (neighbors/pair-metric.ts); sums over features fuse, so that only the result is in memory.
  */
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
-import { solve } from "../../linalg/lu.js";
-import { isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
+import { arange, isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
 import { numberSamples, type Samples } from "../core/samples.js";
-import { type Metric, normOf, spaceOf } from "../neighbors/metric.js";
-import { FLAG_METRICS, type FlagMetric, flagDistance } from "./flag-distances.js";
-import { METRIC, type MetricOptions, placeOf, shareOf } from "./inputs.js";
+import { embedQueries } from "../neighbors/metric.js";
+import { DISTANCE_METRICS, type DistanceMetric, pairSpaceOf, reducedBetween } from "../neighbors/pair-metric.js";
+import { METRIC, type MetricOptions, placeOf } from "./inputs.js";
 
-/** A measure of distance between two samples. */
-export type DistanceMetric =
-  | Metric
-  | FlagMetric
-  | "cityblock"
-  | "l1"
-  | "l2"
-  | "nanEuclidean"
-  | "canberra"
-  | "braycurtis"
-  | "correlation"
-  | "hamming"
-  | "seuclidean"
-  | "mahalanobis";
-
-const ALIASES: Readonly<Record<string, Metric>> = { cityblock: "manhattan", l1: "manhattan", l2: "euclidean" };
-const SPACES: readonly string[] = [
-  "minkowski",
-  "euclidean",
-  "sqeuclidean",
-  "manhattan",
-  "chebyshev",
-  "cosine",
-  "haversine",
-];
-const SUMS = ["nanEuclidean", "canberra", "braycurtis", "correlation", "hamming", "seuclidean", "mahalanobis"] as const;
-const NAMES: readonly string[] = [...SPACES, ...Object.keys(ALIASES), ...FLAG_METRICS, ...SUMS];
+export type { DistanceMetric } from "../neighbors/pair-metric.js";
 
 /** How distances are measured. */
 export interface DistanceOptions {
@@ -59,17 +32,6 @@ export const DISTANCE: OptionKinds<DistanceOptions> = {
   covariance: "any",
 };
 
-/** A function that gives distances [a, b] of the rows of two matrices. */
-type Between = (a: Tensor, b: Tensor) => Tensor;
-
-/** What distances are measured by, once settings that depend on all samples are known. */
-interface DistanceRule {
-  readonly metric: DistanceMetric;
-  readonly p: number;
-  /** Variances or the covariance of the features, for the metrics that have them. */
-  readonly scale: Tensor | null;
-}
-
 /** Options of `pairwiseDistances`. */
 export interface PairwiseDistanceOptions extends DistanceOptions, Omit<MetricOptions, "weights"> {}
 
@@ -84,7 +46,11 @@ export function pairwiseDistances(
   const operation = "metrics.pairwiseDistances";
   checkOptions(operation, options, { ...PLACE, ...DISTANCE });
   const [a, b] = samplePair(operation, samples, others, options);
-  return distancesBetween(operation, distanceRule(operation, options, a, b))(a, b);
+  const found = distancesBetween(distanceRule(operation, options, a, b))(a, b);
+  // A sample is at distance 0 from itself, also where the metric compares it with nothing (zeros, constants). Missing values stay.
+  if (a !== b || options.metric === "nanEuclidean") return found;
+  const places = arange(a.shape[0] as number, { device: a.device, dtype: "i32" });
+  return where(places.expandDims(1).equal(places), 0, found).cast(found.dtype) as Tensor;
 }
 
 /** The nearest of others for each sample. */
@@ -100,7 +66,7 @@ export function pairwiseNearest(samples: Samples, others: Samples, options: Pair
   const operation = "metrics.pairwiseNearest";
   checkOptions(operation, options, { ...PLACE, ...DISTANCE });
   const [a, b] = samplePair(operation, samples, others, options);
-  const found = distancesBetween(operation, distanceRule(operation, options, a, b))(a, b);
+  const found = distancesBetween(distanceRule(operation, options, a, b))(a, b);
   return {
     indices: found.argmin({ axis: 1 }).cast("i32") as Tensor,
     distances: found.min({ axis: 1 }) as Tensor,
@@ -122,22 +88,28 @@ export function samplePair(
   throw new ShapeError(`${operation}: samples have ${a.shape[1]} features, and the others ${b.shape[1]}.`);
 }
 
-/** The rule that options name, for these samples. */
-export function distanceRule(operation: string, options: DistanceOptions, a: Tensor, b: Tensor): DistanceRule {
+/** The options of distances with the settings that depend on all samples. */
+export function distanceRule(operation: string, options: DistanceOptions, a: Tensor, b: Tensor): DistanceOptions {
   const { metric = "euclidean", p = 2, variances, covariance } = options;
-  checkChoice(operation, "the option metric", metric, NAMES);
+  checkChoice(operation, "the option metric", metric, DISTANCE_METRICS);
   if (!(p >= 1)) throw new ArgumentError(`${operation}: p is ${p}; it is a number from 1 on, or Infinity.`);
-  const features = a.shape[1] as number;
-  const given = metric === "seuclidean" ? variances : metric === "mahalanobis" ? covariance : undefined;
-  if (given === undefined) return { metric, p, scale: scaleOf(metric, a, b) };
   const { dtype, device } = a;
-  const scale = isTensor(given) ? given.cast(dtype) : tensor(given as number[], { dtype, device });
-  const shape = metric === "seuclidean" ? [features] : [features, features];
-  if (formatShape(scale.shape) === formatShape(shape)) return { metric, p, scale: scale as Tensor };
-  const what = metric === "seuclidean" ? "variances" : "covariance";
-  throw new ShapeError(
-    `${operation}: the option ${what} has the shape ${formatShape(scale.shape)}, not ${formatShape(shape)}.`,
-  );
+  const { shape } = a;
+  const settled = (
+    given: Tensor | readonly unknown[] | undefined,
+    what: string,
+    size: readonly (number | undefined)[],
+  ): Tensor => {
+    if (given === undefined) return scaleOf(metric, a, b) as Tensor;
+    const scale = isTensor(given) ? given.cast(dtype) : tensor(given as number[], { dtype, device });
+    if (formatShape(scale.shape) === formatShape(size as number[])) return scale as Tensor;
+    throw new ShapeError(
+      `${operation}: the option ${what} has the shape ${formatShape(scale.shape)}, not ${formatShape(size as number[])}.`,
+    );
+  };
+  if (metric === "seuclidean") return { metric, variances: settled(variances, "variances", [shape[1]]) };
+  if (metric === "mahalanobis") return { metric, covariance: settled(covariance, "covariance", [shape[1], shape[1]]) };
+  return { metric, p };
 }
 
 /** Variances or the covariance of all samples, with n − 1. */
@@ -155,80 +127,8 @@ function scaleOf(metric: DistanceMetric, a: Tensor, b: Tensor): Tensor | null {
   return squares.div(count - 1) as Tensor;
 }
 
-/** Distances by a rule. */
-export function distancesBetween(operation: string, { metric, p, scale }: DistanceRule): Between {
-  const name = ALIASES[metric] ?? metric;
-  if (SPACES.includes(name)) {
-    const space = spaceOf({ metric: name as Metric, p });
-    return (a, b) => space.distances(normOf(space.embed(a).expandDims(1).sub(space.embed(b)) as Tensor, space));
-  }
-  if ((FLAG_METRICS as readonly string[]).includes(name)) return flagDistance(name as FlagMetric);
-  switch (name as (typeof SUMS)[number]) {
-    case "nanEuclidean":
-      return nanEuclidean;
-    case "canberra":
-      return pairs(
-        (a, b) => shareOf(a.sub(b).abs() as Tensor, a.abs().add(b.abs()) as Tensor).sum({ axis: 2 }) as Tensor,
-      );
-    case "braycurtis":
-      return pairs(
-        (a, b) =>
-          a
-            .sub(b)
-            .abs()
-            .sum({ axis: 2 })
-            .div(a.add(b).abs().sum({ axis: 2 })) as Tensor,
-      );
-    case "hamming":
-      return pairs((a, b) => a.notEqual(b).cast(a.dtype).mean({ axis: 2 }) as Tensor);
-    case "correlation":
-      return correlation;
-    case "seuclidean":
-      return pairs(
-        (a, b) =>
-          a
-            .sub(b)
-            .square()
-            .div(scale as Tensor)
-            .sum({ axis: 2 })
-            .sqrt() as Tensor,
-      );
-    case "mahalanobis":
-      return mahalanobis(scale as Tensor);
-    default:
-      throw new ArgumentError(`${operation}: the metric is ${name}, which is none of ${NAMES.join(", ")}.`);
-  }
+/** Distances [a, b] of the rows of two matrices. */
+export function distancesBetween(rule: DistanceOptions): (a: Tensor, b: Tensor) => Tensor {
+  const space = pairSpaceOf(rule);
+  return (a, b) => space.distances(reducedBetween(embedQueries(a, space), space.embed(b), space));
 }
-
-const pairs =
-  (rule: (a: Tensor, b: Tensor) => Tensor): Between =>
-  (a, b) =>
-    rule(a.expandDims(1) as Tensor, b.expandDims(0) as Tensor);
-
-/** 1 − the correlation of the two samples' features; NaN for a constant sample. */
-const correlation: Between = (a, b) => {
-  const unit = (x: Tensor): Tensor => {
-    const centred = x.sub(x.mean({ axis: 1, keepDims: true }));
-    return centred.div(centred.square().sum({ axis: 1, keepDims: true }).sqrt()) as Tensor;
-  };
-  // Half the squared difference of unit vectors keeps the digits of small distances.
-  return unit(a).expandDims(1).sub(unit(b)).square().sum({ axis: 2 }).div(2) as Tensor;
-};
-
-const mahalanobis =
-  (covariance: Tensor): Between =>
-  (a, b) => {
-    const [rows, others, features] = [a.shape[0] as number, b.shape[0] as number, a.shape[1] as number];
-    const differences = a.expandDims(1).sub(b) as Tensor;
-    const flat = differences.reshape(rows * others, features) as Tensor;
-    const solved = (solve(covariance, flat.T) as Tensor).T.reshape(rows, others, features);
-    return differences.mul(solved).sum({ axis: 2 }).maximum(0).sqrt() as Tensor;
-  };
-
-/** Features that are missing in either sample are left out, and the rest scaled up; NaN where nothing is left. */
-const nanEuclidean: Between = (a, b) => {
-  const isThere = a.isNaN().logicalNot().expandDims(1).logicalAnd(b.isNaN().logicalNot());
-  const squares = where(isThere, a.expandDims(1).sub(b).square(), 0).sum({ axis: 2 });
-  const share = isThere.cast(a.dtype).mean({ axis: 2 });
-  return squares.div(share).sqrt() as Tensor;
-};

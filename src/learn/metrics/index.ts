@@ -1,4 +1,6 @@
 /** Metrics of classical learning: `import { metrics } from "pumice/learn"`. Predictions come first, then targets. */
+
+export type { FlagMetric } from "../neighbors/flag-distances.js";
 export {
   type AccuracyOptions,
   accuracy,
@@ -78,7 +80,6 @@ export {
   pairwiseDistances,
   pairwiseNearest,
 } from "./distances.js";
-export type { FlagMetric } from "./flag-distances.js";
 export type { MetricOptions } from "./inputs.js";
 export { type PairwiseKernel, type PairwiseKernelOptions, pairwiseKernels } from "./kernels.js";
 export type { LabelOptions, LabelsOrFlags } from "./labels.js";

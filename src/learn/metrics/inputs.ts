@@ -3,7 +3,7 @@ import type { OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
+import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
 import { type Numbers, numbersLike, type Place } from "../core/targets.js";
 
 /** Options of all metrics. */
@@ -62,12 +62,6 @@ export function weightedSum(values: Tensor, weights: Tensor | null): Tensor {
   if (!weights) return values.sum({ axis: 0 }) as Tensor;
   const factors = values.rank === 1 ? weights : weights.reshape(-1, ...values.shape.slice(1).map(() => 1));
   return values.mul(factors).sum({ axis: 0 }) as Tensor;
-}
-
-/** part / whole, and another value where the whole is zero. */
-export function shareOf(part: Tensor, whole: Tensor, otherwise = 0): Tensor {
-  const isNone = whole.equal(0);
-  return where(isNone, otherwise, part.div(where(isNone, 1, whole))) as Tensor;
 }
 
 /** Whether labels or numbers are rows: a matrix. */

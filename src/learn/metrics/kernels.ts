@@ -3,8 +3,9 @@ import { checkChoice, checkOptions, type OptionKinds } from "../../core/argument
 import type { Tensor } from "../../tensor/index.js";
 import type { Samples } from "../core/samples.js";
 import { checkAmount } from "../core/settings.js";
+import { shareOf } from "../core/share.js";
 import { distancesBetween, samplePair } from "./distances.js";
-import { METRIC, type MetricOptions, shareOf } from "./inputs.js";
+import { METRIC, type MetricOptions } from "./inputs.js";
 
 /** A similarity of two samples. */
 export type PairwiseKernel =
@@ -64,8 +65,7 @@ export function pairwiseKernels(
   const [a, b] = samplePair(operation, samples, others, { device, dtype });
   const gamma = given ?? (metric === "chi2" ? 1 : 1 / (a.shape[1] as number));
   const products = (): Tensor => a.matmul(b.T, { precision: "highest" }) as Tensor;
-  const distances = (name: "sqeuclidean" | "manhattan"): Tensor =>
-    distancesBetween(operation, { metric: name, p: 2, scale: null })(a, b);
+  const distances = (name: "sqeuclidean" | "manhattan"): Tensor => distancesBetween({ metric: name })(a, b);
   switch (metric) {
     case "linear":
       return products();

@@ -3,9 +3,10 @@ import { checkChoice, checkOptions, checkWhole, type OptionKinds } from "../../c
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { countingLike, stack, type Tensor, tensor, where } from "../../tensor/index.js";
+import { shareOf } from "../core/share.js";
 import type { Label, Labels, Numbers } from "../core/targets.js";
 import { scoredClasses } from "./agreement.js";
-import { type MetricOptions, placeOf, scoresOf, shareOf, weightedMean, weightedSum, weightsFor } from "./inputs.js";
+import { type MetricOptions, placeOf, scoresOf, weightedMean, weightedSum, weightsFor } from "./inputs.js";
 import { LABELS, type LabelOptions, positives } from "./labels.js";
 
 /** Options of metrics of two classes. */

@@ -6,9 +6,10 @@ import { checkOptions, checkWhole } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { concat, countingLike, type Tensor, where, zeros } from "../../tensor/index.js";
+import { shareOf } from "../core/share.js";
 import { type Numbers, numbersLike } from "../core/targets.js";
 import { scoredFlags } from "./areas.js";
-import { METRIC, type MetricOptions, placeOf, shareOf, weightedMean, weightsFor } from "./inputs.js";
+import { METRIC, type MetricOptions, placeOf, weightedMean, weightsFor } from "./inputs.js";
 import type { LabelsOrFlags } from "./labels.js";
 
 /** Options of `ndcg`. */

@@ -3,8 +3,9 @@ import { checkChoice, checkOptions, type OptionKinds } from "../../core/argument
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import type { Tensor } from "../../tensor/index.js";
+import { shareOf } from "../core/share.js";
 import type { Label, Labels } from "../core/targets.js";
-import { shareOf, weightedMean } from "./inputs.js";
+import { weightedMean } from "./inputs.js";
 import {
   classesAmong,
   codedPair,

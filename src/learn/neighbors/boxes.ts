@@ -5,6 +5,7 @@
  *
  * Whole leaves ask, not single samples: one walk serves sixteen of them.
  */
+import { UnsupportedError } from "../../core/errors.js";
 import type { Space } from "./metric.js";
 
 /** Samples of a leaf, at most. */
@@ -172,6 +173,8 @@ export function rowDistance(
         }
         return sum;
       };
+    case "pairs":
+      throw new UnsupportedError("neighbours: rows are compared by norms, and this metric is none.");
   }
 }
 

@@ -10,6 +10,7 @@ import { arange, concat, full, type Tensor, where } from "../../tensor/index.js"
 import { scan, whileLoop } from "../../transforms/control.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { normOf, type Space } from "./metric.js";
+import { reducedBetween } from "./pair-metric.js";
 
 /** Neighbours of queries, the nearest first; of equals, the first among the samples. */
 export interface Nearest {
@@ -78,7 +79,7 @@ function withoutSelf(reduced: Tensor, self: Tensor | null): Tensor {
 const byDifferences =
   (samples: Tensor, k: number, space: Space): BandSearch =>
   (band, self) => {
-    const reduced = normOf(band.expandDims(1).sub(samples) as Tensor, space);
+    const reduced = reducedBetween(band, samples, space);
     const { values, indices } = smallest(withoutSelf(reduced, self), k);
     return { reduced: values, indices };
   };

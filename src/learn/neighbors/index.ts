@@ -22,6 +22,7 @@ export {
 } from "./nearest-neighbors.js";
 export type { GraphMode, KNeighborsGraphOptions, KNeighborsMethods, KNeighborsOptions } from "./neighbor-methods.js";
 export { type LargeVisGraph, type LargeVisOptions, largeVis, type NnDescentOptions, nnDescent } from "./nn-descent.js";
+export type { DistanceMetric, MetricFunction, PairMetricOptions } from "./pair-metric.js";
 export {
   type Forest,
   type ForestOptions,

@@ -59,7 +59,10 @@ export const kNeighborsClassifier = classifier<KNeighborsLearned, KNeighborsPred
     options: KINDS,
     takesWeights: false,
     check: check("kNeighborsClassifier"),
-    learn: ({ x, y, classes }, options) => ({ ...searched(x, options), targets: votesOf(x, y, classes) }),
+    learn: ({ x, y, classes }, options) => ({
+      ...searched("kNeighborsClassifier.fit", x, options),
+      targets: votesOf(x, y, classes),
+    }),
     scores: shares,
     methods: classifierMethods,
   },
@@ -73,7 +76,7 @@ export const kNeighborsRegressor = regressor<KNeighborsLearned, KNeighborsPredic
   options: KINDS,
   takesWeights: false,
   check: check("kNeighborsRegressor"),
-  learn: ({ x, y }, options) => ({ ...searched(x, options), targets: y }),
+  learn: ({ x, y }, options) => ({ ...searched("kNeighborsRegressor.fit", x, options), targets: y }),
   predict(learned, x, options) {
     const { sums, total } = weighed("kNeighborsRegressor", learned, x, options);
     const means = sums.div(total) as Tensor;

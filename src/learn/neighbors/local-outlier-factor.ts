@@ -10,10 +10,17 @@ import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { outlierDetector, samplesFor } from "../core/sorts.js";
 import { nearestOfAll } from "./brute-force.js";
-import { checkMetric, METRIC_KINDS, type MetricOptions, type Space, spaceOf } from "./metric.js";
+import { embedQueries, queriesOf, type Space } from "./metric.js";
+import {
+  checkOwnDistances,
+  checkPairMetric,
+  PAIR_METRIC_KINDS,
+  type PairMetricOptions,
+  pairSpaceOf,
+} from "./pair-metric.js";
 
 /** Options of `localOutlierFactor`. */
-export interface LocalOutlierFactorOptions extends MetricOptions {
+export interface LocalOutlierFactorOptions extends PairMetricOptions {
   /** Neighbours that make up a sample's surroundings: 20 unless told, and at most all other samples. */
   readonly nNeighbors?: number;
   /** The share of outliers among the samples of the fit, up to 0.5; "auto" unless told: those with a factor above 1.5. */
@@ -56,10 +63,10 @@ const negativeFactors = (own: Tensor, all: Tensor, { indices }: Surroundings): T
 
 function scoresOf(learned: LocalOutlierFactorLearned, x: Tensor, options: LocalOutlierFactorOptions): Tensor {
   const { samples, densities, reaches } = learned;
-  const space = spaceOf(options);
+  const space = pairSpaceOf(options);
   const count = samples.shape[0] as number;
   const k = Math.min(options.nNeighbors ?? 20, count - 1);
-  const near = neighborsOf(samples, space.embed(x.cast(samples.dtype) as Tensor), k, space, false);
+  const near = neighborsOf(samples, embedQueries(x.cast(samples.dtype) as Tensor, space), k, space, false);
   return negativeFactors(densitiesOf(near, reaches), densities, near);
 }
 
@@ -76,9 +83,9 @@ const methods = {
 export const localOutlierFactor = outlierDetector<LocalOutlierFactorLearned, LocalOutlierFactorOptions, typeof methods>(
   {
     kind: "localOutlierFactor",
-    options: { nNeighbors: "number", contamination: "any", ...METRIC_KINDS },
+    options: { nNeighbors: "number", contamination: "any", ...PAIR_METRIC_KINDS },
     check(options) {
-      checkMetric("localOutlierFactor", options);
+      checkPairMetric("localOutlierFactor", options);
       const { nNeighbors = 20, contamination = "auto" } = options;
       checkWhole("localOutlierFactor", "nNeighbors", nNeighbors, 1);
       if (contamination === "auto" || (contamination > 0 && contamination <= 0.5)) return;
@@ -94,10 +101,11 @@ export const localOutlierFactor = outlierDetector<LocalOutlierFactorLearned, Loc
           "localOutlierFactor.fit: there is one sample, which has no neighbours; give two or more.",
         );
       }
-      const space = spaceOf(options);
+      checkOwnDistances("localOutlierFactor.fit", x, options);
+      const space = pairSpaceOf(options);
       const samples = space.embed(x);
       const k = Math.min(nNeighbors, count - 1);
-      const near = neighborsOf(samples, samples, k, space, true);
+      const near = neighborsOf(samples, queriesOf(samples, space), k, space, true);
       const reaches = near.distances.at(":", k - 1) as Tensor;
       const densities = densitiesOf(near, reaches);
       const negativeOutlierFactors = negativeFactors(densities, densities, near);

@@ -2,18 +2,27 @@
  * Labels by the nearest centre of a class. `shrinkThreshold` draws the centres towards the mean of all samples, feature by feature, so
  * that features which part no classes drop out: nearest shrunken centroids (Tibshirani et al. 2002).
  */
-import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Tensor, where } from "../../tensor/index.js";
 import type { Data } from "../core/estimator.js";
 import { membersOf } from "../core/members.js";
 import { classifier } from "../core/sorts.js";
-import { normOf, spaceOf } from "./metric.js";
+import { embedQueries } from "./metric.js";
+import {
+  checkPairMetric,
+  type DistanceMetric,
+  isPrecomputed,
+  type MetricFunction,
+  PAIR_METRIC_KINDS,
+  type PairMetricOptions,
+  pairSpaceOf,
+  reducedBetween,
+} from "./pair-metric.js";
 
 /** Options of `nearestCentroid`. */
-export interface NearestCentroidOptions {
-  /** "euclidean" unless told: centres are means. "manhattan": medians. */
-  readonly metric?: "euclidean" | "manhattan";
+export interface NearestCentroidOptions extends Omit<PairMetricOptions, "metric"> {
+  /** "euclidean" unless told. Centres are means; with "manhattan" medians. */
+  readonly metric?: DistanceMetric | MetricFunction;
   /** How far centres are drawn to the mean of all, in standard errors of a feature; not at all unless told. */
   readonly shrinkThreshold?: number;
 }
@@ -65,10 +74,14 @@ function shrunken(centroids: Tensor, { x, y, classes }: Classified, counts: Tens
 /** Labels by the nearest centre of a class; of classes equally near, the first. */
 export const nearestCentroid = classifier<NearestCentroidLearned, NearestCentroidOptions>({
   kind: "nearestCentroid",
-  options: { metric: "text", shrinkThreshold: "number" },
+  options: { ...PAIR_METRIC_KINDS, shrinkThreshold: "number" },
   takesWeights: false,
-  check({ metric, shrinkThreshold = 0 }) {
-    checkChoice("nearestCentroid", "metric", metric, ["euclidean", "manhattan"]);
+  check(options) {
+    const { shrinkThreshold = 0 } = options;
+    checkPairMetric("nearestCentroid", options);
+    if (isPrecomputed(options)) {
+      throw new ArgumentError('nearestCentroid: the metric is "precomputed"; distances have no centres.');
+    }
     if (shrinkThreshold >= 0 && Number.isFinite(shrinkThreshold)) return;
     throw new ArgumentError(`nearestCentroid: shrinkThreshold is ${shrinkThreshold}; it is a number, zero or more.`);
   },
@@ -83,7 +96,11 @@ export const nearestCentroid = classifier<NearestCentroidLearned, NearestCentroi
     const drawn = shrinkThreshold ? shrunken(centroids, data, ofSome, shrinkThreshold) : centroids;
     return { centroids: where(counts.expandDims(1).equal(0), Number.POSITIVE_INFINITY, drawn) as Tensor };
   },
-  scores({ centroids }, x, { metric = "euclidean" }) {
-    return normOf(x.expandDims(1).sub(centroids) as Tensor, spaceOf({ metric })).neg() as Tensor;
+  scores({ centroids }, x, options) {
+    const space = pairSpaceOf({ metric: "euclidean", ...options });
+    const isThere = centroids.at(":", 0).isFinite();
+    const centres = space.embed(where(isThere.expandDims(1), centroids, 0) as Tensor);
+    const apart = reducedBetween(embedQueries(x.cast(centroids.dtype) as Tensor, space), centres, space);
+    return where(isThere, apart.neg(), Number.NEGATIVE_INFINITY) as Tensor;
   },
 });

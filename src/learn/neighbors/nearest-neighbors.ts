@@ -5,8 +5,9 @@ import { estimator } from "../core/estimator.js";
 import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { noTargets } from "../core/sorts.js";
-import { spaceOf } from "./metric.js";
+import { embedQueries } from "./metric.js";
 import { type GraphMode, kNeighborsMethods, queriesFor } from "./neighbor-methods.js";
+import { pairSpaceOf } from "./pair-metric.js";
 import { checkRadius, listsWithin, overPairs, type RadiusNeighbors } from "./radius-search.js";
 import { checkSearch, neighborsOf, SEARCH_KINDS, type Searched, type SearchOptions, searched } from "./search.js";
 
@@ -38,7 +39,7 @@ export interface RadiusGraphOptions extends RadiusOptions {
 type FittedNeighbors = Fitted<NearestNeighborsLearned, NearestNeighborsOptions>;
 
 const embedded = ({ learned, options }: FittedNeighbors, queries: Tensor | null): Tensor | null =>
-  queries && spaceOf(options).embed(queries.cast(learned.samples.dtype) as Tensor);
+  queries && embedQueries(queries.cast(learned.samples.dtype) as Tensor, pairSpaceOf(options));
 
 const methods = {
   ...kNeighborsMethods<NearestNeighborsLearned, NearestNeighborsOptions>(neighborsOf),
@@ -78,6 +79,7 @@ export const nearestNeighbors = estimator({
     checkWhole("nearestNeighbors", "nNeighbors", options.nNeighbors ?? 5, 1);
     checkRadius("nearestNeighbors", options.radius ?? 1);
   },
-  learn: ({ x }, options): NearestNeighborsLearned => ({ ...searched(x, options) }),
+  allowsMissing: ({ metric }: NearestNeighborsOptions) => metric === "nanEuclidean",
+  learn: ({ x }, options): NearestNeighborsLearned => ({ ...searched("nearestNeighbors.fit", x, options) }),
   methods,
 });

@@ -11,7 +11,15 @@ import { noTargets } from "../core/sorts.js";
 import { inBands, type Nearest } from "./brute-force.js";
 import { nearestAmong, placesOf, withoutRows } from "./candidates.js";
 import { evenly } from "./even-parts.js";
-import { checkMetric, METRIC_KINDS, type MetricOptions, type Space, spaceOf } from "./metric.js";
+import {
+  checkMetric,
+  embedQueries,
+  METRIC_KINDS,
+  type MetricOptions,
+  queriesOf,
+  type Space,
+  spaceOf,
+} from "./metric.js";
 import { kNeighborsMethods } from "./neighbor-methods.js";
 import { checkNeighborCount, type Neighbors } from "./search.js";
 
@@ -142,7 +150,7 @@ function searchForest(
   const [trees, , size] = leaves.shape as [number, number, number];
   checkNeighborCount(operation, k, Math.min(trees * size, samples.shape[0] as number), queries === null);
   const space = spaceOf(options);
-  const embedded = queries ? space.embed(queries.cast(samples.dtype) as Tensor) : samples;
+  const embedded = queries ? embedQueries(queries.cast(samples.dtype) as Tensor, space) : queriesOf(samples, space);
   const { reduced, indices } = nearestInForest(learned, samples, embedded, k, space, queries === null);
   return { distances: space.distances(reduced), indices };
 }

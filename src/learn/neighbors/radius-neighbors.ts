@@ -4,13 +4,20 @@ import { shown } from "../../core/shown.js";
 import { arange, concat, full, type Tensor, tensor, where } from "../../tensor/index.js";
 import { classifier, regressor } from "../core/sorts.js";
 import type { Label } from "../core/targets.js";
-import { checkMetric, METRIC_KINDS, type MetricOptions, spaceOf } from "./metric.js";
+import { embedQueries } from "./metric.js";
+import {
+  checkOwnDistances,
+  checkPairMetric,
+  PAIR_METRIC_KINDS,
+  type PairMetricOptions,
+  pairSpaceOf,
+} from "./pair-metric.js";
 import { checkRadius, sumsWithin } from "./radius-search.js";
 import { shareMethods, sharesOf, votesOf } from "./votes.js";
 import { checkNeighborWeights, type NeighborWeights } from "./weights.js";
 
 /** Options of `radiusNeighborsRegressor`. */
-export interface RadiusNeighborsOptions extends MetricOptions {
+export interface RadiusNeighborsOptions extends PairMetricOptions {
   /** The radius within which samples count: 1 unless told. */
   readonly radius?: number;
   /** How much each counts: "uniform" unless told. */
@@ -38,12 +45,18 @@ export interface RadiusNeighborsClassifierLearned extends RadiusNeighborsLearned
   readonly outlier: Tensor;
 }
 
-const KINDS = { radius: "number", weights: "any", ...METRIC_KINDS } as const;
+const KINDS = { radius: "number", weights: "any", ...PAIR_METRIC_KINDS } as const;
 
 function check(kind: string, options: RadiusNeighborsOptions): void {
-  checkMetric(kind, options);
+  checkPairMetric(kind, options);
   checkNeighborWeights(kind, options.weights);
   checkRadius(kind, options.radius ?? 1);
+}
+
+/** The samples of a fit, as the metric compares them. */
+function keptOf(kind: string, x: Tensor, options: PairMetricOptions): Tensor {
+  checkOwnDistances(`${kind}.fit`, x, options);
+  return pairSpaceOf(options).embed(x);
 }
 
 /** Sums of targets within the radius by weight, [queries, columns], and of the weights, [queries, 1]. */
@@ -53,7 +66,7 @@ function weighed(kind: string, learned: RadiusNeighborsLearned, x: Tensor, optio
   const columns = (targets.rank === 1 ? targets.expandDims(1) : targets) as Tensor;
   const ones = full([samples.shape[0] as number, 1], 1, { device, dtype });
   const values = concat([columns, ones], { axis: 1 }) as Tensor;
-  const queries = spaceOf(options).embed(x.cast(dtype) as Tensor);
+  const queries = embedQueries(x.cast(dtype) as Tensor, pairSpaceOf(options));
   const sums = sumsWithin(`${kind}.predict`, samples, queries, values, options.radius ?? 1, options);
   return { sums: sums.at(":", ":-1") as Tensor, total: sums.at(":", "-1:") as Tensor };
 }
@@ -104,7 +117,7 @@ export const radiusNeighborsClassifier = classifier<
   learn({ x, y, classes, facts }, options) {
     const targets = votesOf(x, y, classes);
     const outlier = outlierPlace(options.outlierLabel, facts.classes ?? [], targets);
-    return { samples: spaceOf(options).embed(x), targets, outlier };
+    return { samples: keptOf("radiusNeighborsClassifier", x, options), targets, outlier };
   },
   scores: shares,
   methods: classifierMethods,
@@ -116,7 +129,7 @@ export const radiusNeighborsRegressor = regressor<RadiusNeighborsLearned, Radius
   options: KINDS,
   takesWeights: false,
   check: (options) => check("radiusNeighborsRegressor", options),
-  learn: ({ x, y }, options) => ({ samples: spaceOf(options).embed(x), targets: y }),
+  learn: ({ x, y }, options) => ({ samples: keptOf("radiusNeighborsRegressor", x, options), targets: y }),
   predict(learned, x, options) {
     const { sums, total } = weighed("radiusNeighborsRegressor", learned, x, options);
     const means = sums.div(total) as Tensor;

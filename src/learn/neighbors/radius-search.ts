@@ -8,7 +8,8 @@ import { type Tensor, tensor } from "../../tensor/index.js";
 import { boxesOf, rowDistance, visitWithin } from "./boxes.js";
 import { inBands } from "./brute-force.js";
 import { placesOf } from "./candidates.js";
-import { normOf, type Space, spaceOf } from "./metric.js";
+import { queriesOf, type Space } from "./metric.js";
+import { pairSpaceOf, reducedBetween, reducedOfPairs } from "./pair-metric.js";
 import type { SearchOptions } from "./search.js";
 import { type NeighborWeights, neighborWeights } from "./weights.js";
 import { forBits, hostValues, isForTree, pairBits } from "./within.js";
@@ -40,13 +41,13 @@ export async function listsWithin(
   options: SearchOptions,
 ): Promise<RadiusNeighbors> {
   const { algorithm = "auto" } = options;
-  const space = spaceOf(options);
-  const asking = queries ?? samples;
+  const space = pairSpaceOf(options);
+  const asking = queries ?? queriesOf(samples, space);
   const lists: number[][] = Array.from({ length: asking.shape[0] as number }, () => []);
   const tell = (query: number, place: number): void => {
     if (queries || query !== place) (lists[query] as number[]).push(place);
   };
-  const isInTree = algorithm === "auto" ? isForTree(samples) : algorithm === "kdTree";
+  const isInTree = algorithm === "auto" ? isForTree(samples, space) : algorithm === "kdTree";
   if (isInTree) await tellFromTree(samples, asking, space.reduced(radius), space, tell);
   else {
     for await (const { row, words, width } of pairBits(samples, asking, space.reduced(radius), space)) {
@@ -92,8 +93,7 @@ function packed(samples: Tensor, queries: Tensor, lists: readonly number[][], sp
     rows.fill(i, start, end);
   });
   const places = tensor(indices, { device }) as Tensor;
-  const own = queries.take(tensor(rows, { device }) as Tensor, { axis: 0 });
-  const reduced = normOf(own.sub(samples.take(places, { axis: 0 })) as Tensor, space);
+  const reduced = reducedOfPairs(queries, tensor(rows, { device }) as Tensor, samples, places, space);
   return {
     offsets: tensor(offsets, { device }) as Tensor,
     indices: places,
@@ -109,10 +109,10 @@ export function overPairs(
   options: SearchOptions,
   compute: (distances: Tensor, isIn: Tensor) => Tensor,
 ): Tensor {
-  const space = spaceOf(options);
+  const space = pairSpaceOf(options);
   const most = Math.max(1, Math.floor(BAND / (samples.shape[0] as number)));
-  const { values } = inBands(queries ?? samples, most, (band, rows) => {
-    const reduced = normOf(band.expandDims(1).sub(samples) as Tensor, space);
+  const { values } = inBands(queries ?? queriesOf(samples, space), most, (band, rows) => {
+    const reduced = reducedBetween(band, samples, space);
     const isNear = reduced.lessEqual(space.reduced(radius)) as Tensor;
     const isIn = queries ? isNear : isNear.logicalAnd(rows.expandDims(1).notEqual(placesOf(samples)));
     return { values: compute(space.distances(reduced), isIn as Tensor) };

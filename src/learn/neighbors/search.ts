@@ -8,10 +8,18 @@ import { shown } from "../../core/shown.js";
 import type { Tensor } from "../../tensor/index.js";
 import { nearestOfAll } from "./brute-force.js";
 import { type KdTree, kdTreeOf, nearestInTree } from "./kd-tree.js";
-import { checkMetric, METRIC_KINDS, type MetricOptions, spaceOf } from "./metric.js";
+import { embedQueries, queriesOf } from "./metric.js";
+import {
+  checkOwnDistances,
+  checkPairMetric,
+  isNorm,
+  PAIR_METRIC_KINDS,
+  type PairMetricOptions,
+  pairSpaceOf,
+} from "./pair-metric.js";
 
 /** Options that say how neighbours are searched. The answers are the same. */
-export interface SearchOptions extends MetricOptions {
+export interface SearchOptions extends PairMetricOptions {
   /**
    * "brute" compares with all samples, "kdTree" with those in boxes that are near. "auto" unless told: the tree where there are many
    * samples of few features.
@@ -22,7 +30,7 @@ export interface SearchOptions extends MetricOptions {
 }
 
 /** The kinds of options of searches. */
-export const SEARCH_KINDS = { ...METRIC_KINDS, algorithm: "text", leafSize: "number" } as const;
+export const SEARCH_KINDS = { ...PAIR_METRIC_KINDS, algorithm: "text", leafSize: "number" } as const;
 
 /** Samples as a fit keeps them for searches. */
 export interface Searched {
@@ -46,17 +54,26 @@ const TREE_FEATURES = 6;
 
 /** Throws on options that make no search. */
 export function checkSearch(kind: string, options: SearchOptions): void {
-  checkMetric(kind, options);
+  checkPairMetric(kind, options);
   checkChoice(kind, "algorithm", options.algorithm, ["auto", "brute", "kdTree"]);
+  if (options.algorithm === "kdTree" && !isNorm(options)) {
+    throw new ArgumentError(
+      `${kind}: the algorithm "kdTree" bounds norms of differences, and the metric ${shown(options.metric)} is none; take "brute".`,
+    );
+  }
   if (options.leafSize !== undefined) checkWhole(kind, "leafSize", options.leafSize, 1);
 }
 
 /** Samples made ready for searches. */
-export function searched(x: Tensor, options: SearchOptions): Searched {
+export function searched(operation: string, x: Tensor, options: SearchOptions): Searched {
   const { algorithm = "auto", leafSize = 32 } = options;
-  const samples = spaceOf(options).embed(x);
+  checkOwnDistances(operation, x, options);
+  const samples = pairSpaceOf(options).embed(x);
   const [count, features] = samples.shape as [number, number];
-  const isForTree = algorithm === "auto" ? count >= TREE_SAMPLES && features <= TREE_FEATURES : algorithm === "kdTree";
+  const isForTree =
+    algorithm === "auto"
+      ? isNorm(options) && count >= TREE_SAMPLES && features <= TREE_FEATURES
+      : algorithm === "kdTree";
   return { samples, tree: isForTree ? kdTreeOf(samples, leafSize) : null };
 }
 
@@ -79,8 +96,8 @@ export function neighborsOf(
   options: SearchOptions,
 ): Neighbors {
   checkNeighborCount(operation, k, samples.shape[0] as number, queries === null);
-  const space = spaceOf(options);
-  const embedded = queries ? space.embed(queries.cast(samples.dtype) as Tensor) : samples;
+  const space = pairSpaceOf(options);
+  const embedded = queries ? embedQueries(queries.cast(samples.dtype) as Tensor, space) : queriesOf(samples, space);
   const { reduced, indices } = tree
     ? nearestInTree(tree, embedded, k, space, queries === null)
     : nearestOfAll(samples, embedded, k, space, queries === null);

@@ -5,7 +5,8 @@
  */
 import { arange, type Tensor } from "../../tensor/index.js";
 import { MOST_FEATURES } from "./boxes.js";
-import { normOf, type Space } from "./metric.js";
+import type { Space } from "./metric.js";
+import { reducedBetween } from "./pair-metric.js";
 
 /** Pairs that a band of the device compares. */
 const BAND = 1 << 24;
@@ -17,7 +18,8 @@ export async function hostValues(x: Tensor): Promise<Float64Array> {
 }
 
 /** Whether searches by radius go through a tree on the host. */
-export const isForTree = (x: Tensor): boolean => (x.shape[1] as number) <= MOST_FEATURES;
+export const isForTree = (x: Tensor, { norm }: Space): boolean =>
+  norm !== "pairs" && (x.shape[1] as number) <= MOST_FEATURES;
 
 /** Calls back with the place of each bit that is set, of a row of words. */
 export function forBits(words: Int32Array, from: number, width: number, visit: (place: number) => void): void {
@@ -52,13 +54,16 @@ export async function* pairBits(
   const { device } = samples;
   const bit = arange(32, { device, dtype: "i32" });
   const one = bit.mul(0).add(1).leftShift(bit);
-  const isSample = arange(32 * width, { device, dtype: "i32" }).less(count);
-  const padded = samples.take(arange(32 * width, { device, dtype: "i32" }).minimum(count - 1), { axis: 0 });
+  const places = arange(32 * width, { device, dtype: "i32" });
+  const isSample = places.less(count);
+  const repeated = places.minimum(count - 1);
+  // Precomputed distances are columns of the queries, and no samples: they are repeated themselves.
+  const isOfSamples = space.norm !== "pairs";
+  const compared = (isOfSamples ? samples.take(repeated, { axis: 0 }) : samples) as Tensor;
   for (let row = 0; row < total; row += perBand) {
     const band = queries.at(`${row}:${Math.min(total, row + perBand)}`);
-    const isNear = normOf(band.expandDims(1).sub(padded) as Tensor, space)
-      .lessEqual(radius)
-      .logicalAnd(isSample);
+    const reduced = reducedBetween(band, compared, space);
+    const isNear = (isOfSamples ? reduced : reduced.take(repeated, { axis: 1 })).lessEqual(radius).logicalAnd(isSample);
     const bits = isNear.reshape(-1, width, 32).cast("i32").mul(one).sum({ axis: 2 });
     yield { row, words: (await bits.data()) as Int32Array, width };
   }

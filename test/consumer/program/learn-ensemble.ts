@@ -53,6 +53,11 @@ export const ensembleCalls: Calls = {
     (await learn.recursiveFeatureElimination({ estimator: ridge }).fit(samples, numbers, on)).transform(samples),
   regressorChain: async () =>
     (await learn.regressorChain({ estimator: ridge, order: [1, 0] }).fit(samples, pairs, on)).predict(samples),
+  genericUnivariateSelect: async () =>
+    (await learn.genericUnivariateSelect({ mode: "kBest", param: 1 }).fit(samples, labels, on)).transform(samples),
+  selectFdr: async () => (await learn.selectFdr({ alpha: 1 }).fit(samples, labels, on)).transform(samples),
+  selectFpr: async () => (await learn.selectFpr({ alpha: 1 }).fit(samples, labels, on)).transform(samples),
+  selectFwe: async () => (await learn.selectFwe({ alpha: 1 }).fit(samples, labels, on)).learned.scores,
   selectFromModel: async () =>
     (await learn.selectFromModel({ estimator: ridge }).fit(samples, numbers, on)).transform(samples),
   selectKBest: async () => (await learn.selectKBest({ k: 1 }).fit(samples, labels, on)).transform(samples),

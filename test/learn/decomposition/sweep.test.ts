@@ -1,5 +1,14 @@
 /** The checks that every estimator must pass, on those of this family. */
-import { incrementalPca, kernelPca, pca, plsSvd, truncatedSvd } from "../../../src/learn/index.js";
+import {
+  factorAnalysis,
+  fastIca,
+  incrementalPca,
+  kernelPca,
+  nmf,
+  pca,
+  plsSvd,
+  truncatedSvd,
+} from "../../../src/learn/index.js";
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
@@ -7,5 +16,8 @@ sweepEstimators([
   { make: () => incrementalPca(), targets: "none", method: "transform" },
   { make: () => kernelPca(), targets: "none", method: "transform" },
   { make: () => truncatedSvd(), targets: "none", method: "transform" },
+  { make: () => nmf(), targets: "none", method: "transform", samples: "counts" },
+  { make: () => fastIca(), targets: "none", method: "transform" },
+  { make: () => factorAnalysis({ nComponents: 1 }), targets: "none", method: "transform" },
   { make: () => plsSvd(), targets: "numbers", method: "transform" },
 ]);

@@ -9,6 +9,7 @@ import {
   chi2,
   fClassif,
   fRegression,
+  genericUnivariateSelect,
   lasso,
   linearRegression,
   logisticRegression,
@@ -18,7 +19,10 @@ import {
   pipeline,
   recursiveFeatureElimination,
   ridge,
+  selectFdr,
+  selectFpr,
   selectFromModel,
+  selectFwe,
   selectKBest,
   selectPercentile,
   sequentialFeatureSelection,
@@ -155,6 +159,24 @@ test("wrong questions about information are refused by name", async () => {
   );
 });
 
+test("selections by chance refuse scores without p values, and may keep nothing", async () => {
+  const { x, y } = wine;
+  const fit = (make: AnyEstimator) => make.fit(of(x, "f64"), [...y]);
+  await assert.rejects(
+    fit(selectFpr({ score: "mutualInfoClassification" })),
+    /selectFpr.fit: the score has no p values/,
+  );
+  const none = await selectFwe({ alpha: 0 }).fit(of(x, "f64"), [...y]);
+  assert.deepEqual(none.transform(of(x, "f64")).shape, [x.length, 0]);
+  await assert.rejects(fit(pipeline(selectFwe({ alpha: 0 }), ridge())), /the samples have no features/);
+  assert.throws(() => selectFdr({ alpha: 2 }), /selectFdr: alpha is 2; it is a number, from 0 to 1/);
+  assert.throws(() => genericUnivariateSelect({ mode: "best" as "fwe" }), /mode is "best"/);
+  assert.throws(
+    () => genericUnivariateSelect({ mode: "kBest", param: 1.5 }),
+    /param is 1.5; .* a whole number of columns/,
+  );
+});
+
 const SELECTORS: Readonly<
   Record<string, { readonly make: AnyEstimator; readonly of: "diabetes" | "wine" | "counts" }>
 > = {
@@ -162,6 +184,13 @@ const SELECTORS: Readonly<
   best: { make: selectKBest({ k: 4 }), of: "wine" },
   percentile: { make: selectPercentile({ score: "fRegression", percentile: 35 }), of: "diabetes" },
   percentileChi2: { make: selectPercentile({ score: "chi2", percentile: 50 }), of: "counts" },
+  fpr: { make: selectFpr({ score: "fRegression", alpha: 0.15 }), of: "diabetes" },
+  fdr: { make: selectFdr({ score: "fRegression", alpha: 0.13 }), of: "diabetes" },
+  fwe: { make: selectFwe({ score: "fRegression", alpha: 0.02 }), of: "diabetes" },
+  fdrChi2: { make: selectFdr({ score: "chi2", alpha: 0.01 }), of: "counts" },
+  genericBest: { make: genericUnivariateSelect({ mode: "kBest", param: 5 }), of: "wine" },
+  genericFwe: { make: genericUnivariateSelect({ score: "chi2", mode: "fwe", param: 0.001 }), of: "counts" },
+  genericPercentile: { make: genericUnivariateSelect({ score: "fRegression", param: 40 }), of: "diabetes" },
   mean: { make: selectFromModel({ estimator: ridge() }), of: "diabetes" },
   median: { make: selectFromModel({ estimator: logistic, threshold: "1.1*median" }), of: "wine" },
   lasso: { make: selectFromModel({ estimator: lasso({ alpha: 4, tol: 1e-9 }) }), of: "diabetes" },

@@ -3,7 +3,7 @@ import json, sys, warnings
 import numpy as np
 from scipy.special import digamma
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.feature_selection import (RFE, RFECV, SelectFromModel, SelectKBest, SelectPercentile, SequentialFeatureSelector,
+from sklearn.feature_selection import (GenericUnivariateSelect, RFE, RFECV, SelectFdr, SelectFpr, SelectFromModel, SelectFwe, SelectKBest, SelectPercentile, SequentialFeatureSelector,
                                        VarianceThreshold, chi2, f_classif, f_regression, mutual_info_classif, mutual_info_regression)
 from sklearn.feature_selection._mutual_info import _compute_mi_cc, _compute_mi_cd
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
@@ -83,6 +83,13 @@ json.dump({
         "best": kept(SelectKBest(f_classif, k=4), wine_x, wine_y),
         "percentile": kept(SelectPercentile(f_regression, percentile=35), x, y),
         "percentileChi2": kept(SelectPercentile(chi2, percentile=50), counts, wine_y),
+        "fpr": kept(SelectFpr(f_regression, alpha=0.15), x, y),
+        "fdr": kept(SelectFdr(f_regression, alpha=0.13), x, y),
+        "fwe": kept(SelectFwe(f_regression, alpha=0.02), x, y),
+        "fdrChi2": kept(SelectFdr(chi2, alpha=0.01), counts, wine_y),
+        "genericBest": kept(GenericUnivariateSelect(f_classif, mode="k_best", param=5), wine_x, wine_y),
+        "genericFwe": kept(GenericUnivariateSelect(chi2, mode="fwe", param=0.001), counts, wine_y),
+        "genericPercentile": kept(GenericUnivariateSelect(f_regression, param=40), x, y),
         "mean": kept(SelectFromModel(Ridge()), x, y),
         "median": kept(SelectFromModel(logistic, threshold="1.1*median"), wine_x, wine_y),
         "lasso": kept(SelectFromModel(Lasso(alpha=4, tol=1e-10)), x, y),

@@ -56,6 +56,11 @@ test("random weights and values, and values that pool one at a time, give what a
   }
 });
 
+test("samples at one place make a constant, which has no outside, as in scikit-learn", async () => {
+  const model = await isotonicRegression({ outOfBounds: "nan" }).fit([[3], [3]], [1, 2], { device: "cpu" });
+  assert.deepEqual(numbersOf(model.predict([[2], [3], [4]])), [1.5, 1.5, 1.5]);
+});
+
 test("samples at one place share their mean, and fits are mapped over targets", async () => {
   const model = await isotonicRegression().fit(f64([[1], [1], [2]]), f64([4, 2, 5]));
   assert.deepEqual(numbersOf(model.predict(f64([[1], [1.5], [2]]))), [3, 4, 5]);

@@ -1,7 +1,7 @@
 /** scikit-learn's answers about neighbours, which make-neighbors-cases.py writes. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Metric } from "../../../src/learn/index.js";
+import type { DistanceMetric, Metric } from "../../../src/learn/index.js";
 
 type Matrix = readonly (readonly number[])[];
 
@@ -30,6 +30,17 @@ interface NeighborsCases {
     readonly own: Matrix;
     readonly within: Matrix;
   })[];
+  readonly pairs: readonly (Case & {
+    readonly metric: DistanceMetric;
+    readonly options: object;
+    readonly k: number;
+    readonly radius: number;
+    readonly distances: Matrix;
+    readonly own: Matrix;
+    /** How many samples are within the radius of each query, and the sum of their distances. */
+    readonly counts: readonly number[];
+    readonly sums: readonly number[];
+  })[];
   readonly outliers: readonly (MeasuredCase & {
     readonly contamination: number | "auto";
     readonly factors: readonly number[];
@@ -50,7 +61,7 @@ interface NeighborsCases {
     })[];
   readonly radiusRegressors: readonly (Case & PredictedCase & { readonly radius: number })[];
   readonly centroids: readonly (Case & {
-    readonly metric: "euclidean" | "manhattan";
+    readonly metric: "euclidean" | "manhattan" | "chebyshev";
     readonly shrink: number | null;
     readonly centroids: Matrix;
     readonly predicted: readonly number[];
@@ -60,9 +71,14 @@ interface NeighborsCases {
 export const neighborsCases = (): NeighborsCases =>
   JSON.parse(readFileSync(resolve("test/learn/neighbors/neighbors-cases.json"), "utf8"));
 
+/** null in a file stands for NaN. */
+const withGaps = (rows: Matrix): Matrix =>
+  rows.map((row) => row.map((value: number | null) => (value === null ? Number.NaN : value)));
+
 /** The samples to fit, their targets, and the fifteen after them, which are new. */
 export function partsOf({ sets }: NeighborsCases, name: string) {
-  const { x, y } = sets[name]!;
+  const { x: rows, y } = sets[name]!;
+  const x = withGaps(rows);
   const cut = x.length - 15;
   return { x: x.slice(0, cut), y: y.slice(0, cut), queries: x.slice(cut), targets: y.slice(cut) };
 }

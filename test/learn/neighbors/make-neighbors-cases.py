@@ -1,9 +1,11 @@
 """scikit-learn's answers about neighbours, written to neighbors-cases.json. Run with a Python that has scikit-learn 1.2."""
 import json
 import os
+import warnings
 
 import numpy as np
 from sklearn import datasets
+from sklearn.metrics.pairwise import nan_euclidean_distances
 from sklearn.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -14,6 +16,7 @@ from sklearn.neighbors import (
     RadiusNeighborsRegressor,
 )
 
+warnings.filterwarnings("ignore")
 rng = np.random.default_rng(7)
 iris, wine, digits, diabetes = (
     f(return_X_y=True) for f in (datasets.load_iris, datasets.load_wine, datasets.load_digits, datasets.load_diabetes)
@@ -49,7 +52,7 @@ def parts(name):
 
 def plain(value):
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return np.where(np.isnan(value), None, value).tolist()
     return float(value) if isinstance(value, (float, np.floating)) else int(value)
 
 
@@ -64,6 +67,33 @@ def neighbors(name, metric, p, k, radius):
         "distances": plain(distances), "indices": plain(indices), "own": plain(own[:5]),
         "within": [sorted(plain(row)) for row in within[1]],
     }
+
+
+# Metrics that are compared by distances alone: flags have many equal ones.
+flags = np.random.default_rng(12)
+SETS["flags"] = ((flags.uniform(size=(45, 9)) < 0.5) * 1.0, np.arange(45) % 2)
+SETS["flags"][0][:, 0] = 1
+gaps = SETS["iris"][0][:45].copy()
+gaps[np.arange(0, 45, 2), flags.integers(0, 4, 23)] = np.nan
+SETS["gaps"] = (gaps, np.arange(45) % 2)
+
+
+def pairs(name, metric, k, radius, ours=None, options={}, **more):
+    x, _, q, _ = parts(name)
+    if name == "flags" and metric != "hamming":
+        x, q = x.astype(bool), q.astype(bool)
+    if metric == "nan_euclidean":  # scikit-learn 1.2 refuses NaN in samples, but not its distances
+        x, q, metric = nan_euclidean_distances(x), nan_euclidean_distances(q, x), "precomputed"
+    model = NearestNeighbors(n_neighbors=k, radius=radius, algorithm="brute", metric=metric, **more).fit(x)
+    near, _ = model.radius_neighbors(q)
+    return {
+        "set": name, "metric": ours or metric, "k": k, "radius": radius, "options": options,
+        "distances": plain(model.kneighbors(q)[0]), "own": plain(model.kneighbors()[0][:5]),
+        "counts": [len(row) for row in near], "sums": [float(sum(row)) for row in near],
+    }
+
+
+V, C = np.var(SETS["iris"][0], axis=0), np.cov(SETS["iris"][0].T)
 
 
 def outliers(name, k, contamination, metric="minkowski", p=2):
@@ -130,6 +160,20 @@ cases = {
     "neighbors": [neighbors("iris", metric, p, 4, 0.8 if metric != "cosine" else 0.01) for metric, p in METRICS]
     + [neighbors("digits", "euclidean", 2, 6, 1.5), neighbors("wine", "cosine", 2, 3, 0.02)]
     + [neighbors("places", "haversine", 2, 3, 0.4)],
+    "pairs": [
+        pairs("iris", "canberra", 4, 0.2),
+        pairs("flags", "jaccard", 3, 0.45),
+        pairs("iris", "braycurtis", 4, 0.05),
+        pairs("iris", "correlation", 4, 0.002),
+        pairs("iris", "cityblock", 4, 0.8),
+        pairs("iris", "l1", 2, 0.8),
+        pairs("iris", "l2", 2, 0.8),
+        pairs("iris", "seuclidean", 4, 0.6, options={"variances": plain(V)}, metric_params={"V": V}),
+        pairs("iris", "mahalanobis", 4, 0.8, options={"covariance": plain(C)}, metric_params={"VI": np.linalg.inv(C)}),
+        pairs("gaps", "nan_euclidean", 4, 0.8, "nanEuclidean"),
+        pairs("flags", "hamming", 3, 0.3),
+    ]
+    + [pairs("flags", metric, 3, 0.55) for metric in ("dice", "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule")],
     "outliers": [
         outliers("iris", 10, "auto"),
         outliers("iris", 20, 0.1, "manhattan"),
@@ -155,7 +199,7 @@ cases = {
         radius_classifier("iris", 1.5, "distance", "most_frequent"),
     ],
     "radiusRegressors": [radius_regressor("diabetes", 3.5, "uniform"), radius_regressor("diabetes", 4.0, "distance")],
-    "centroids": [centroid("iris", "euclidean", None), centroid("wine", "manhattan", None), centroid("wine", "euclidean", 0.5)],
+    "centroids": [centroid("wine", "chebyshev", None), centroid("iris", "euclidean", None), centroid("wine", "manhattan", None), centroid("wine", "euclidean", 0.5)],
 }
 with open(os.path.join(os.path.dirname(__file__), "neighbors-cases.json"), "w") as file:
     json.dump(cases, file, separators=(",", ":"))

@@ -32,6 +32,6 @@ describeOnTensorDevices("nearestCentroid", (device) => {
 });
 
 test("metrics and thresholds that are none are refused by name", () => {
-  assert.throws(() => nearestCentroid({ metric: "cosine" as "manhattan" }), /nearestCentroid.*metric is "cosine"/);
+  assert.throws(() => nearestCentroid({ metric: "cosin" as "cosine" }), /nearestCentroid.*metric is "cosin"/);
   assert.throws(() => nearestCentroid({ shrinkThreshold: -1 }), /shrinkThreshold is -1; it is a number, zero or more/);
 });

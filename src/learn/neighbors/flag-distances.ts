@@ -1,6 +1,6 @@
 /** Distances between samples of flags, from four counts: in both, in one alone, in neither. Anything but 0 is a flag that is set. */
 import type { Tensor } from "../../tensor/index.js";
-import { shareOf } from "./inputs.js";
+import { shareOf } from "../core/share.js";
 
 export const FLAG_METRICS = [
   "jaccard",
