@@ -100,11 +100,17 @@ function fromRows(operation: string, rows: unknown, { device, dtype = "f32" }: P
       `${operation}: the samples are texts; turn them into numbers first, as with countVectorizer().`,
     );
   }
+  if (isRecord(rows[0])) {
+    throw new ArgumentError(`${operation}: the rows are objects; make a table of them, as in table(rows).`);
+  }
   const plain = rows.map((row) => (ArrayBuffer.isView(row) ? Array.from(row as unknown as ArrayLike<number>) : row));
   // An empty list has no width to tell; [0, 0] is refused later, for want of samples.
   if (plain.length === 0) return tensor([], { device, dtype, shape: [0, 0] }) as Tensor;
   return tensor(plain as number[][], { device, dtype }) as Tensor;
 }
+
+const isRecord = (row: unknown): boolean =>
+  typeof row === "object" && row !== null && Object.getPrototypeOf(row) === Object.prototype;
 
 function numbersOf(operation: string, name: string, column: Column): Float64Array {
   if (column.kind === "number") return column.values;

@@ -20,6 +20,7 @@ interface AdaptiveSettings {
   readonly rtol: number;
   readonly atol: number;
   readonly firstStep: number | undefined;
+  readonly maxStep: number;
   readonly maxSteps: number;
 }
 
@@ -98,14 +99,14 @@ function stepped(
   const { device, dtype } = y0;
   const count = (): Tensor => full([], 0, { device, dtype: "i32" }) as Tensor;
   const slope = system(t0, y0);
-  const { maxSteps } = settings;
+  const { maxStep, maxSteps } = settings;
   const room = (shape: readonly number[]): Tensor => zeros([maxSteps, ...shape], { device, dtype }) as Tensor;
   const isThere = times.equal(t0).expandDims(1);
   const start: Progress = {
     t: t0,
     y: y0,
     slope,
-    h: firstLength(method, system, t0, y0, slope, end, settings),
+    h: atMost(firstLength(method, system, t0, y0, slope, end, settings), maxStep),
     lastError: zerosLike(t0).add(1) as Tensor,
     wasRejected: full([], false, { device, dtype: "bool" }) as Tensor,
     states: where(isThere, y0.expandDims(0), Number.NaN) as Tensor,
@@ -128,7 +129,7 @@ function advanced(
   system: System,
   times: Tensor,
   end: Tensor,
-  { rtol, atol, maxSteps }: AdaptiveSettings,
+  { rtol, atol, maxStep, maxSteps }: AdaptiveSettings,
   now: Progress,
 ): Progress {
   const { t, y, slope, steps, rejections, taken } = now;
@@ -141,7 +142,8 @@ function advanced(
   const hasValues = error.isFinite().logicalAnd(step.next.isFinite().all()) as Tensor;
   const isTaken = hasValues.logicalAnd(error.lessEqual(1)) as Tensor;
   const pick = (yes: Tensor, no: Tensor): Tensor => where(isTaken, yes, no) as Tensor;
-  const next = nextLength(method, h, where(hasValues, error, 1e6) as Tensor, now, isTaken);
+  const wanted = nextLength(method, h, where(hasValues, error, 1e6) as Tensor, now, isTaken);
+  const next = atMost(wanted, maxStep);
   const to = t.add(h) as Tensor;
   const found = statesAt(method, { t, y, h, isLast }, step, times);
   const isRow = arange(0, maxSteps, 1, { dtype: "i32", device: y.device }).equal(steps).logicalAnd(isTaken);
@@ -189,6 +191,8 @@ function nextLength({ order, control }: Method, h: Tensor, error: Tensor, now: P
     .maximum(LEAST_FACTOR);
   return h.mul(where(isTaken, steady, shorter)) as Tensor;
 }
+
+const atMost = (h: Tensor, most: number): Tensor => (Number.isFinite(most) ? h.minimum(most) : h) as Tensor;
 
 /** Steps shorter than some roundings of the time lead nowhere. Near time 0 there is next to no rounding. */
 const leastLength = (t: Tensor, end: Tensor): Tensor =>

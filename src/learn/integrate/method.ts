@@ -59,7 +59,8 @@ function statesWithin({ dense }: Method, y: Tensor, { increments }: Step, shares
 }
 
 /**
- * The states at those of the asked times that lie in a step, and 0 in the other rows: [m, n]. The last step has all that is left.
+ * The states at those of the asked times that lie in a step, and 0 in the other rows: [m, n]. The last step has all that is left up to
+ * the last time.
  */
 export function statesAt(
   method: Method,
@@ -67,7 +68,8 @@ export function statesAt(
   step: Step,
   times: Tensor,
 ): { readonly states: Tensor; readonly isInside: Tensor } {
-  const isInside = times.greater(t).logicalAnd(times.lessEqual(t.add(h)).logicalOr(isLast)) as Tensor;
+  const isLeft = isLast.logicalAnd(times.lessEqual(times.at(-1)));
+  const isInside = times.greater(t).logicalAnd(times.lessEqual(t.add(h)).logicalOr(isLeft)) as Tensor;
   const share = where(isInside, times.sub(t).div(h), 0) as Tensor;
   const states = where(isInside.expandDims(1), statesWithin(method, y, step, share), 0) as Tensor;
   return { states, isInside };

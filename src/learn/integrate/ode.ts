@@ -31,6 +31,8 @@ export interface OdeOptions {
   readonly atol?: number;
   /** The length tried first; found from the slopes unless told. */
   readonly firstStep?: number;
+  /** The longest step: any length unless told. Shorter ones do not step over what happens in f for a short time. */
+  readonly maxStep?: number;
   /** Steps at most, with those tried again: 4096. A gradient keeps the state of each. */
   readonly maxSteps?: number;
   /** That many equal steps between neighbouring times, without any control of errors: for models of `pumice/bayes`, and `rk4`. */
@@ -54,6 +56,7 @@ const OPTIONS: OptionKinds<OdeOptions> = {
   rtol: "number",
   atol: "number",
   firstStep: "number",
+  maxStep: "number",
   maxSteps: "number",
   steps: "number",
 };
@@ -94,10 +97,11 @@ export function odeSolve<T>(
 function solved(method: Method, system: System, y0: Tensor, times: Tensor, options: OdeOptions): OdeSolution<Tensor> {
   const { dtype, device } = y0;
   const isWide = dtype === "f64";
-  const { rtol = isWide ? 1e-6 : 1e-5, atol = isWide ? 1e-9 : 1e-7, firstStep, maxSteps = 4096, steps } = options;
+  const { rtol = isWide ? 1e-6 : 1e-5, atol = isWide ? 1e-9 : 1e-7, firstStep, steps } = options;
+  const { maxStep = Number.POSITIVE_INFINITY, maxSteps = 4096 } = options;
   if (steps === undefined) {
     const open = withoutClosure("integrate.odeSolve", (t, y) => [system(t, y)], [times.at(0) as Tensor, y0]);
-    const { states, ...rest } = adaptiveStates(method, open, y0, times, { rtol, atol, firstStep, maxSteps });
+    const { states, ...rest } = adaptiveStates(method, open, y0, times, { rtol, atol, firstStep, maxStep, maxSteps });
     return { y: states, ...rest };
   }
   const y = fixedStates(method, system, y0, times, steps);
@@ -125,15 +129,38 @@ function timesBeside(y0: Tensor, times: Tensor | readonly number[]): Tensor {
   const { dtype, device } = y0;
   const at = isTensor(times) ? times : (tensor(times as number[], { dtype, device }) as Tensor);
   if (isTensor(times)) checkOneDevice("integrate.odeSolve", [y0.node, times.node]);
-  if (at.rank === 1 && at.size >= 2) return at.cast(dtype) as Tensor;
+  if (at.rank === 1 && at.size >= 2) {
+    if (!isTensor(times)) checkInOrder(times, dtype === "f64" ? (time) => time : Math.fround);
+    return at.cast(dtype) as Tensor;
+  }
   throw new ShapeError(
     `integrate.odeSolve: times of shape ${formatShape(at.shape)}; they have one axis, with the time of the first state and others after it.`,
   );
 }
 
+/** Times in a list do not turn around, and different ones still are once they are rounded to the dtype of the state. */
+function checkInOrder(times: readonly number[], rounded: (time: number) => number): void {
+  const isFalling = (times.at(-1) as number) < (times[0] as number);
+  times.forEach((time, i) => {
+    if (i === 0) return;
+    const before = times[i - 1] as number;
+    if (!(isFalling ? time <= before : time >= before)) {
+      throw new ArgumentError(
+        `integrate.odeSolve: the times ${isFalling ? "fall" : "rise"} from ${shown(times[0])} to ${shown(times.at(-1))}, and ${shown(time)} ` +
+          `at position ${i} comes after ${shown(before)}.`,
+      );
+    }
+    if (time !== before && rounded(time) === rounded(before)) {
+      throw new ArgumentError(
+        `integrate.odeSolve: the times ${shown(before)} and ${shown(time)} are one number in f32; count from the first, or take a state of f64.`,
+      );
+    }
+  });
+}
+
 function checkOdeOptions(options: OdeOptions): void {
   checkOptions("integrate.odeSolve", options, OPTIONS);
-  const { method = "dopri5", rtol = 1, atol = 0, firstStep = 1, maxSteps = 1, steps } = options;
+  const { method = "dopri5", rtol = 1, atol = 0, firstStep = 1, maxStep = 1, maxSteps = 1, steps } = options;
   checkChoice("integrate.odeSolve", "the option method", method, Object.keys(METHODS));
   checkWhole("integrate.odeSolve", "the option maxSteps", maxSteps, 1);
   if (steps !== undefined) checkWhole("integrate.odeSolve", "the option steps", steps, 1);
@@ -150,6 +177,8 @@ function checkOdeOptions(options: OdeOptions): void {
   if (rtol === 0 && atol === 0) {
     throw new ArgumentError("integrate.odeSolve: rtol and atol are both 0; no step has no error at all.");
   }
-  if (firstStep > 0 && Number.isFinite(firstStep)) return;
-  throw new ArgumentError(`integrate.odeSolve: firstStep is ${shown(firstStep)}; it is a positive number.`);
+  for (const [name, value] of Object.entries({ firstStep, maxStep })) {
+    if (value > 0 && Number.isFinite(value)) continue;
+    throw new ArgumentError(`integrate.odeSolve: ${name} is ${shown(value)}; it is a positive number.`);
+  }
 }

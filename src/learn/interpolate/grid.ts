@@ -126,7 +126,7 @@ export function grid(axes: readonly Numbers[], values: Numbers, options: GridOpt
   const floats = floatsTogether(operation, { ...named, "the values": values });
   const [places, known] = [floats.slice(0, -1), floats[floats.length - 1]];
   for (const [k, each] of places.entries()) {
-    checkRising(operation, `the places of axis ${k}`, axes[k]);
+    checkRising(operation, `the places of axis ${k}`, axes[k], each);
     if (each.rank === 1 && each.size >= 2 && each.size === known.shape[k]) continue;
     throw new ShapeError(
       `${operation}: places of shape ${formatShape(each.shape)} along axis ${k} of values of shape ${formatShape(known.shape)}; each axis has ` +

@@ -50,15 +50,24 @@ export function pointsOf(operation: string, places: Numbers, values: Numbers, le
     );
   }
   if (x.size < least) throw new ShapeError(`${operation}: ${x.size} points; it takes ${least} or more.`);
-  checkRising(operation, "the places", places);
+  checkRising(operation, "the places", places, x);
   return { x, y };
 }
 
-/** Places in a list rise. */
-export function checkRising(operation: string, what: string, places: Numbers): void {
+/** Places in a list rise, and still do in the dtype of the tensor that they became. */
+export function checkRising(operation: string, what: string, places: Numbers, { dtype }: Tensor): void {
   if (!Array.isArray(places)) return;
-  const at = places.findIndex((place, i) => i > 0 && !(place > places[i - 1]));
-  if (at < 0) return;
+  const rises = (rounded: (place: number) => number): number =>
+    places.findIndex((place, i) => i > 0 && !(rounded(place) > rounded(places[i - 1])));
+  const at = rises((place) => place);
+  if (at < 0) {
+    const same = dtype === "f64" ? -1 : rises(Math.fround);
+    if (same < 0) return;
+    throw new ArgumentError(
+      `${operation}: ${what} ${shown(places[same - 1])} and ${shown(places[same])} are one number in f32; take the first from all, or ` +
+        'give a tensor with { dtype: "f64" }.',
+    );
+  }
   throw new ArgumentError(
     `${operation}: ${what} rise, and ${shown(places[at])} at position ${at} is not above ${shown(places[at - 1])}.`,
   );

@@ -41,14 +41,16 @@ export function nelderMead<T>(f: (x: T) => Tensor, x0: T, options: NelderMeadOpt
   const values = vmap(value);
   const points0 = firstSimplex(vector);
   const start = sorted(points0, values(points0));
+  // Points at which the function has no finite value are as far apart as can be.
   const isWide = ({ points, found }: Simplex): Tensor =>
     points
       .at("1:")
       .sub(points.at(0))
       .abs()
       .max()
-      .greater(tol)
-      .logicalOr(found.at("1:").sub(found.at(0)).abs().max().greater(tol));
+      .lessEqual(tol)
+      .logicalAnd(found.at("1:").sub(found.at(0)).abs().max().lessEqual(tol))
+      .logicalNot() as Tensor;
   const end = whileLoop(
     ({ simplex, count }) => isWide(simplex).logicalAnd(count.less(maxIter)) as Tensor,
     ({ simplex, count }) => {

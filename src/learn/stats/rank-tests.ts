@@ -110,14 +110,17 @@ export function kendall(x: Sample, y: Sample, options: RankTestOptions = {}): Te
     Tensor,
   ];
   const statistic = excess.div(untiedA.sqrt()).div(untiedB.sqrt()).clip(-1, 1) as Tensor;
+  // A sample that does not vary has no order, and a spread of rounding alone; nor has one of a single observation.
+  const known = (value: Tensor): Tensor => where(statistic.isNaN(), Number.NaN, value) as Tensor;
   const exactness = { method, isSmall: n <= 33, sample: first, ties: a.ties.add(b.ties).add(excess.mul(0)) };
   if (isExact(operation, exactness)) {
     const discordant = (all - read(excess)) / 2;
-    return { statistic, pValue: scalarLike(kendallValue(n, discordant, alternative), statistic) };
+    return { statistic, pValue: known(scalarLike(kendallValue(n, discordant, alternative), statistic)) };
   }
-  const pValue = normalValue(excess.div(kendallSpread(a.ranks, b.ranks, n)) as Tensor, alternative);
-  // A sample that does not vary has no order, and a spread of rounding alone.
-  return { statistic, pValue: where(statistic.isNaN(), Number.NaN, pValue) as Tensor };
+  return {
+    statistic,
+    pValue: known(normalValue(excess.div(kendallSpread(a.ranks, b.ranks, n)) as Tensor, alternative)),
+  };
 }
 
 /** How many others an observation is equal to. */

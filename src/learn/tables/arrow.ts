@@ -11,9 +11,15 @@ interface ArrowVector {
   get(index: number): unknown;
 }
 
+/** A column's name, and its type: of decimal fractions it says how many of their digits stand behind the point. */
+interface ArrowField {
+  readonly name: string;
+  readonly type?: unknown;
+}
+
 /** An Arrow table, or a record batch: named fields, and a column for each. */
 export interface ArrowTable {
-  readonly schema: { readonly fields: readonly { readonly name: string }[] };
+  readonly schema: { readonly fields: readonly ArrowField[] };
   getChild(name: string): ArrowVector | null;
 }
 
@@ -26,9 +32,19 @@ export function isArrowTable(value: unknown): value is ArrowTable {
 
 /** The cells of each column, by name. */
 export function cellsOfArrow(arrow: ArrowTable): [string, Cell[]][] {
-  return arrow.schema.fields.map(({ name }): [string, Cell[]] => {
+  return arrow.schema.fields.map(({ name, type }): [string, Cell[]] => {
     const vector = arrow.getChild(name);
     if (!vector) throw new ArgumentError(`table: the Arrow table names a column "${name}" and has none.`);
-    return [name, Array.from({ length: vector.length }, (_, i) => vector.get(i) as Cell)];
+    const scale = (type as { readonly scale?: unknown } | undefined)?.scale;
+    const cellOf = (value: unknown): Cell =>
+      typeof scale === "number" && ArrayBuffer.isView(value) ? decimalOf(value, scale) : (value as Cell);
+    return [name, Array.from({ length: vector.length }, (_, i) => cellOf(vector.get(i)))];
   });
+}
+
+/** A decimal fraction: a whole number in two's complement, the lowest byte first, over 10 to the scale. Its text is read, to round once. */
+function decimalOf({ buffer, byteOffset, byteLength }: ArrayBufferView, scale: number): number {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  const digits = bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+  return Number(`${BigInt.asIntN(8 * byteLength, digits)}e${-scale}`);
 }

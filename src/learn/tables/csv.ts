@@ -2,11 +2,12 @@
  * Tables from CSV: text cut into cells in one pass (RFC 4180, with other separators), then columns by what their cells are. A column of
  * numbers, or of true and false, holds numbers; any other text makes categories. `readCsv` reads a file, `parseCsv` a text, `csvText` writes one.
  */
-import { checkOptions, checkString } from "../../core/arguments.js";
+import { checkChoice, checkOptions, checkString } from "../../core/arguments.js";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { readNamed, writeNamed } from "../../files/named-file.js";
-import { type Cell, type Column, categories, columnsTable, Table } from "./table.js";
+import { type Cell, columnsTable, Table } from "./table.js";
+import { type ColumnType, type DecimalMark, typedColumn } from "./typed-columns.js";
 
 /** Options of `readCsv` and `parseCsv`. */
 export interface CsvOptions {
@@ -18,8 +19,10 @@ export interface CsvOptions {
   readonly missing?: readonly string[];
   /** The columns to keep; all unless told. */
   readonly columns?: readonly string[];
-  /** What columns hold, where it is not to be guessed: "number", "category", or "date" (milliseconds since 1970). */
-  readonly types?: Readonly<Record<string, "number" | "category" | "date">>;
+  /** What columns hold, where it is not to be guessed. Dates become milliseconds since 1970; those that name no zone are of UTC. */
+  readonly types?: Readonly<Record<string, ColumnType>>;
+  /** What stands before the fractions of numbers: "." unless told; "," needs another separator. */
+  readonly decimal?: DecimalMark;
   /** Lines that begin with this are left out; none unless told. */
   readonly comment?: string;
   /** At most so many rows; all unless told. */
@@ -49,17 +52,6 @@ const MISSING = [
   "null",
 ];
 
-/** Each part begins with another character, so that no text is looked at twice. */
-const NUMBER = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[iI]nf(?:inity)?)$/;
-const FLAGS: ReadonlyMap<string, number> = new Map([
-  ["true", 1],
-  ["True", 1],
-  ["TRUE", 1],
-  ["false", 0],
-  ["False", 0],
-  ["FALSE", 0],
-]);
-
 /** The table in a CSV file, UTF-8. */
 export async function readCsv(path: string, options: CsvOptions = {}): Promise<Table> {
   checkString("readCsv", "the path", path);
@@ -86,13 +78,21 @@ function parsed(text: string, options: CsvOptions, what: string, operation: stri
     missing: "any",
     columns: "any",
     types: "any",
+    decimal: "text",
     comment: "text",
     maxRows: "number",
   });
   const { separator = ",", header = true, missing = MISSING, types = {}, maxRows = Number.POSITIVE_INFINITY } = options;
+  const { decimal = "." } = options;
+  checkChoice(operation, "the option decimal", decimal, [".", ","]);
   if (separator.length !== 1 || separator === '"' || separator === "\n" || separator === "\r") {
     throw new ArgumentError(
       `${operation}: the separator is ${shown(separator)}; it is one character, as "," or "\\t".`,
+    );
+  }
+  if (decimal === separator) {
+    throw new ArgumentError(
+      `${operation}: "${decimal}" is the separator and the option decimal; cells apart from their fractions take another separator, as ";".`,
     );
   }
   const reader = new CsvReader(text, separator, options.comment, what);
@@ -122,7 +122,8 @@ function parsed(text: string, options: CsvOptions, what: string, operation: stri
     }
   }
   const kept = options.columns ? named.filter(([name]) => options.columns?.includes(name)) : named;
-  const made = columnsTable(kept.map(([name, cells]) => [name, typed(name, cells, types[name], what)]));
+  const typeOf = (name: string): ColumnType | undefined => (Object.hasOwn(types, name) ? types[name] : undefined);
+  const made = columnsTable(kept.map(([name, cells]) => [name, typedColumn(name, cells, typeOf(name), decimal, what)]));
   return options.columns ? made.select(options.columns) : made;
 }
 
@@ -230,62 +231,14 @@ class CsvReader {
 
 const isBreak = (code: number): boolean => code === 10 || code === 13;
 
-/** A column by what its cells are, or by what the user says that they are. */
-function typed(
-  name: string,
-  cells: readonly (string | null)[],
-  type: "number" | "category" | "date" | undefined,
-  what: string,
-): Column {
-  const wrong = (row: number, expected: string): FormatError =>
-    new FormatError(`${what}: row ${row} of the column "${name}" is ${shown(cells[row])}, no ${expected}.`);
-  switch (type) {
-    case "category":
-      return categories(cells);
-    case "date": {
-      const values = Float64Array.from(cells, (cell) => (cell === null ? Number.NaN : Date.parse(cell)));
-      const row = values.findIndex((value, i) => Number.isNaN(value) && cells[i] !== null);
-      if (row >= 0) throw wrong(row, "date");
-      return { kind: "number", values };
-    }
-    case "number": {
-      const row = cells.findIndex((cell) => cell !== null && !NUMBER.test(cell.trim()));
-      if (row >= 0) throw wrong(row, "number");
-      return { kind: "number", values: Float64Array.from(cells, numberOf) };
-    }
-    case undefined:
-      break;
-    default:
-      throw new ArgumentError(
-        `${what}: the type of "${name}" is ${shown(type)}; it is "number", "category" or "date".`,
-      );
-  }
-  if (cells.every((cell) => cell === null || NUMBER.test(cell.trim()))) {
-    return { kind: "number", values: Float64Array.from(cells, numberOf) };
-  }
-  if (cells.every((cell) => cell === null || FLAGS.has(cell))) {
-    return {
-      kind: "number",
-      values: Float64Array.from(cells, (cell) => (cell === null ? Number.NaN : (FLAGS.get(cell) as number))),
-    };
-  }
-  return categories(cells);
-}
-
-function numberOf(cell: string | null): number {
-  if (cell === null) return Number.NaN;
-  const text = cell.trim();
-  if (!/inf/i.test(text)) return Number(text);
-  return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-}
-
-/** A table as CSV text. Missing cells are empty. */
+/** A table as CSV text. Missing cells are empty; those of a lone column are NA, since an empty line is no row. */
 export function csvText(table: Table, options: { readonly separator?: string } = {}): string {
   if (!(table instanceof Table)) throw new ArgumentError(`csvText: takes a table, not ${shown(table)}.`);
   checkOptions("csvText", options, { separator: "text" });
   const { separator = "," } = options;
+  const nothing = table.columns.size === 1 ? "NA" : "";
   const written = (cell: Cell): string => {
-    if (cell === null || cell === undefined) return "";
+    if (cell === null || cell === undefined) return nothing;
     const text = String(cell);
     // A text that reads as missing keeps its meaning in quotes.
     const needsQuotes =

@@ -26,7 +26,7 @@ interface Hyparquet {
 
 /** Options of `readParquet`. */
 export interface ParquetOptions {
-  /** The columns to read; all unless told. Only their parts of the file are decoded. */
+  /** The columns to read; all unless told, which takes a file without lists in its cells. Only their parts of the file are decoded. */
   readonly columns?: readonly string[];
 }
 

@@ -304,7 +304,9 @@ function numberOf(name: string, cell: Cell, row: number): number {
     default:
       if (cell === null) return Number.NaN;
       if (cell instanceof Date) return cell.getTime();
-      throw new ArgumentError(`table: row ${row} of the column "${name}" is ${shown(cell)}, no number, text or date.`);
+      throw new ArgumentError(
+        `table: row ${row} of the column "${name}" is ${shown(cell)}, no number, text or date; leave the column out.`,
+      );
   }
 }
 

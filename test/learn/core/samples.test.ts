@@ -54,3 +54,10 @@ test("other readers refuse categories and texts with the remedy", () => {
   assert.throws(() => numberSamples.read("test", fitted, {}, {}), /column "city" holds categories.*columnTransformer/);
   assert.throws(() => numberSamples.read("test", ["a text"], {}, {}), /samples are texts.*countVectorizer\(\)/);
 });
+
+test("rows that are objects are told to be made a table", () => {
+  assert.throws(
+    () => numberSamples.read("ridge.fit", [{ age: 1 }] as never, {}, {}),
+    /ridge\.fit: the rows are objects/,
+  );
+});

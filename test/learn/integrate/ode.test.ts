@@ -158,8 +158,27 @@ test("what cannot be solved is NaN from there on, has a status, and check says w
   assert.equal(await integrate.check(good), good);
 });
 
+test("a step no longer than maxStep does not pass over a short pulse", () => {
+  const pulse = (t: Tensor) => t.sub(100).square().mul(-10).exp() as Tensor;
+  for (const method of ["dopri5", "rodas5p"] as const) {
+    const { y } = odeSolve((t, _: Tensor) => pulse(t), f64(0), [0, 200], { method, maxStep: 0.5 });
+    near(y.at(-1) as Tensor, [Math.sqrt(Math.PI / 10)], 1e-5);
+  }
+});
+
+test("times of a tensor that lie beyond its last one are not reached", () => {
+  const { y } = odeSolve((_, y: Tensor) => y.neg(), f64(1), f64([0, 2, 1]));
+  assert.ok(Number.isNaN(numbersOf(y)[1]));
+  near(y.at(2) as Tensor, [Math.exp(-1)], 1e-6);
+});
+
 test("misuse is refused by name", () => {
   const f = (_: Tensor, y: Tensor) => y;
+  assert.throws(() => odeSolve(f, f64(1), [0, 2, 1]), /the times rise from 0 to 1, and 1 at position 2 comes after 2/);
+  assert.throws(() => odeSolve(f, f64(1), [1, 2, 0]), /the times fall from 1 to 0, and 2 at position 1 comes after 1/);
+  assert.throws(() => odeSolve(f, f64(1), [0, Number.NaN, 1]), /the times rise .* position 1/);
+  assert.throws(() => odeSolve(f, tensor(1), [1e9, 1e9 + 1]), /are one number in f32; count from the first/);
+  assert.throws(() => odeSolve(f, f64(1), [0, 1], { maxStep: 0 }), /maxStep is 0; it is a positive number/);
   assert.throws(() => odeSolve(f, f64(1), [0]), /times of shape \[1\]/);
   assert.throws(() => odeSolve(f, f64(1), [0, 1], { method: "rk4" }), /rk4 has no estimate of its error.*steps: 20/);
   assert.throws(() => odeSolve(f, f64(1), [0, 1], { method: "euler" as OdeMethod }), /the option method is "euler"/);

@@ -149,6 +149,8 @@ test("a curve is a tree: vmap makes many and evaluates each, jit takes one", () 
 test("misuse is refused by name", () => {
   const [x, y] = [f64([0, 1, 2]), f64([1, 2, 4])];
   assert.throws(() => cubicSpline([0, 2, 1], [1, 2, 3]), /the places rise, and 1 at position 2 is not above 2/);
+  assert.throws(() => linear([1e9, 1e9 + 1], [0, 1]), /1000000000 and 1000000001 are one number in f32/);
+  assert.equal(numbersOf(linear(f64([1e9, 1e9 + 1]), [0, 1]).evaluate(1e9 + 0.5))[0], 0.5);
   assert.throws(() => cubicSpline([0, 1], [1, 2, 3]), /places of shape \[2\] and values of shape \[3\]/);
   assert.throws(() => cubicSpline([0], [1]), /1 points; it takes 2 or more/);
   assert.throws(() => cubicSpline([0, 1, 2], [1, 2, 3], { ends: "periodic" }), /the first value is 1 and the last 3/);

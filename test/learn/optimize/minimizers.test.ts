@@ -1,7 +1,7 @@
 /** Minimisers against SciPy 1.10.1's results and known minima, through jit and vmap, and on trees. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jit, type Tensor, tensor, vmap } from "../../../src/index.js";
+import { jit, type Tensor, tensor, vmap, where } from "../../../src/index.js";
 import { optimize } from "../../../src/learn/index.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 
@@ -86,4 +86,17 @@ test("misuse is refused by name", () => {
   assert.throws(() => optimize.lbfgs(valley, f64(START), { memory: 0 }), /the memory is a whole number from 1 on/);
   assert.throws(() => optimize.brent((x) => x, "0" as never, 1), /an end is "0"/);
   assert.throws(() => optimize.bfgs(() => f64(1), tensor([1], { dtype: "i32", device: "cpu" })), /i32/);
+});
+
+test("nelderMead leaves where a function is infinite or NaN, and has not converged where it is nothing else", () => {
+  const logs = (x: Tensor): Tensor => x.sub(x.log()).sum() as Tensor;
+  const found = optimize.nelderMead(logs, f64([0.01, 3]));
+  near(found.x, [1, 1], 1e-4);
+  assert.equal(numbersOf(found.converged)[0], 1);
+  for (const start of [f64([-1, -2]), f64([-1, 3])]) {
+    for (const outside of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const f = (x: Tensor): Tensor => where(x.at(0).less(0), outside, x.square().sum()) as Tensor;
+      assert.equal(numbersOf(optimize.nelderMead(f, start, { maxIter: 50 }).converged)[0], 0, `${outside}`);
+    }
+  }
 });

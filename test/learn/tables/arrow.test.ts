@@ -1,7 +1,19 @@
 /** Arrow tables of apache-arrow, known by their form. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Dictionary, Int32, Table, tableFromIPC, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
+import {
+  Decimal,
+  Dictionary,
+  Field,
+  Int32,
+  List,
+  makeBuilder,
+  Table,
+  tableFromIPC,
+  tableToIPC,
+  Utf8,
+  vectorFromArray,
+} from "apache-arrow";
 import { ridge, table } from "../../../src/learn/index.js";
 import { numbersOf } from "../../support/tensors.js";
 
@@ -30,4 +42,18 @@ test("estimators take Arrow tables as they are", async () => {
   const model = await ridge().fit(some, [1, 2, 3]);
   assert.deepEqual(model.features.names, ["n", "big"]);
   assert.deepEqual(numbersOf(model.predict(some)), numbersOf(model.predict(table(some))));
+});
+
+test("decimal fractions are numbers, of both signs; nulls are missing; lists are refused with the column's name", () => {
+  const money = new Decimal(2, 38, 128);
+  const words = (value: bigint): Uint32Array => new Uint32Array(BigUint64Array.of(value, value < 0n ? -1n : 0n).buffer);
+  const builder = makeBuilder({ type: money, nullValues: [null] });
+  for (const value of [words(12345n), words(-5n), null, words(900719925474099312n)]) builder.append(value);
+  const made = new Table({ price: builder.finish().toVector() });
+  assert.deepEqual(table(tableFromIPC(tableToIPC(made))).toColumns(), {
+    price: [123.45, -0.05, null, Number("9007199254740993.12")],
+  });
+  const lists = makeBuilder({ type: new List(new Field("item", new Int32(), true)) });
+  lists.append([1, 2]);
+  assert.throws(() => table(new Table({ pair: lists.finish().toVector() })), /column "pair" .* leave the column out/);
 });

@@ -82,3 +82,49 @@ test("files come back; bytes that are no UTF-8 are refused", async () => {
   await assert.rejects(readCsv(path), (error: Error) => error instanceof FormatError && /no UTF-8/.test(error.message));
   await assert.rejects(readCsv(join(folder(), "none.csv")), /none\.csv/);
 });
+
+test("dates that name no zone are of UTC, wherever the machine stands", () => {
+  const zone = process.env.TZ;
+  process.env.TZ = "Asia/Tokyo";
+  try {
+    const ten = Date.UTC(2024, 0, 15, 10);
+    const texts: [string, number][] = [
+      ["2024-01-15", ten - 36e6],
+      ["2024-01-15T10:00", ten],
+      ["2024-01-15 10:00:00.25", ten + 250],
+      ["Jan 15 2024 10:00 AM", ten],
+      ["01-15-2024", ten - 36e6],
+      ["2024-01-15T10:00:00Z", ten],
+      ["2024-01-15 10:00:00+02:00", ten - 72e5],
+      ["Mon, 15 Jan 2024 10:00:00 GMT", ten],
+      ["Mon Jan 15 2024 10:00:00 GMT+0200 (CEST)", ten - 72e5],
+    ];
+    const made = parseCsv(`d\n${texts.map(([text]) => `"${text}"`).join("\n")}\n`, { types: { d: "date" } });
+    texts.forEach(([text, want], i) => {
+      assert.equal(made.cells("d")[i], want, text);
+    });
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
+});
+
+test("columns are called as they are called: constructor is a name as any other", () => {
+  assert.deepEqual(parseCsv("constructor,toString\nFerrari,1\n").toRows(), [{ constructor: "Ferrari", toString: 1 }]);
+});
+
+test("a comma before fractions is read where it is told, and needs another separator", () => {
+  const text = "a;b;c\n1,5;x;1.5\n-,25e1;y;2\n";
+  assert.deepEqual(parseCsv(text, { separator: ";", decimal: "," }).toColumns(), {
+    a: [1.5, -2.5],
+    b: ["x", "y"],
+    c: ["1.5", "2"],
+  });
+  assert.throws(() => parseCsv(text, { decimal: "," }), /"," is the separator and the option decimal/);
+});
+
+test("missing cells of a lone column come back", () => {
+  for (const made of [table({ a: [1, null, 3] }), table({ c: ["NA", null, ""] })]) {
+    assert.deepEqual(parseCsv(csvText(made)), made);
+  }
+});
