@@ -7,7 +7,21 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 import { castScalar } from "../../src/core/cast.js";
 import { DTYPES, type DType, type Scalar } from "../../src/core/dtype.js";
-import { full, type Tensor, tensor, valueAndGrad, where, zeros } from "../../src/index.js";
+import {
+  arange,
+  eye,
+  full,
+  geomspace,
+  linalg,
+  linspace,
+  logspace,
+  random,
+  type Tensor,
+  tensor,
+  valueAndGrad,
+  where,
+  zeros,
+} from "../../src/index.js";
 import { explain, profile } from "../../src/tensor/index.js";
 import { castValue, elementOracle, entries, type Value } from "../support/element-oracle.js";
 import { engineOf } from "../support/engines.js";
@@ -105,6 +119,73 @@ describeOnTensorDevices("numbers that change", (device) => {
       }
     });
     assert.ok(compiled <= 30, `${compiled} programs`);
+  });
+
+  test("methods with other numbers in every round compile a few programs", async () => {
+    const x = linspace(0.1, 2, 40).realize();
+    const whole = arange(40).realize();
+    const square = random.normal(random.key(1, { device }), [8, 8]).realize();
+    const key = random.key(3, { device });
+    const shape = [5];
+    const methods: Readonly<Record<string, (i: number, share: number) => Tensor>> = {
+      "arange, moved": (i) => arange(i, i + 10),
+      "arange in steps": (i) => arange(0, 10 * (i + 1), i + 1),
+      at: (i) => x.at(i).add(1),
+      "at, a window": (i) => x.at(`${i}:${i + 3}`).add(1),
+      bernoulli: (_, share) => random.bernoulli(key, share, shape),
+      binomial: (i, share) => random.binomial(key, i + 1, share, shape),
+      categorical: (_, share) => random.categorical(key, square.div(share)),
+      clip: (_, share) => x.clip(share / 4, share),
+      "clip of integers": (i) => whole.clip(i, i + 3),
+      cumsum: (_, share) => x.mul(share).cumsum(),
+      dropout: (_, share) => random.uniform(key, [40]).less(share).cast("f32").mul(x).div(share),
+      exp: (_, share) => linalg.matrixExp(square.mul(share)),
+      eye: (_, share) => linalg.solve(square.add(eye(8).mul(share)), square),
+      fold: (i) => random.normal(random.foldIn(key, i), shape),
+      full: (_, share) => full(shape, share),
+      gamma: (_, share) => random.gamma(key, share, shape),
+      geomspace: (_, share) => geomspace(1, 1 + share, 20),
+      "histogram, its range": (_, share) => x.histogram({ bins: 10, range: [0, share + 1] }).counts,
+      isClose: (_, share) => x.isClose(1, { rtol: share }),
+      key: (i) => random.normal(random.key(i, { device }), shape),
+      leftShift: (i) => whole.leftShift(i),
+      linspace: (_, share) => linspace(share, 3 + share, 20),
+      logspace: (_, share) => logspace(0, share, 20),
+      nanQuantile: (_, share) => x.nanQuantile(share),
+      nanToNum: (_, share) => x.nanToNum({ nan: share }),
+      nonzero: (_, share) => x.greater(share).nonzero()[0] as Tensor,
+      norm: (_, share) => x.norm({ order: 1 + share }),
+      percentile: (_, share) => x.percentile(100 * share),
+      permutation: (i) => random.permutation(random.foldIn(key, i), 10),
+      poisson: (_, share) => random.poisson(key, 5 * share, shape),
+      "pow of floats": (_, share) => x.pow(share),
+      "pow of integers": (i) => whole.pow(i),
+      quantile: (_, share) => x.quantile(share),
+      "quantile of rows": (_, share) => square.quantile(share, { axis: 1 }),
+      quantiles: (_, share) => x.quantile([share, 0.95]),
+      randint: (i) => random.randint(key, shape, 0, i + 2),
+      remainder: (i) => whole.remainder(i + 1),
+      roll: (i) => x.roll(i),
+      round: (i) => x.round({ decimals: i % 6 }),
+      searchSorted: (_, share) => x.searchSorted(share),
+      set: (i, share) => x.set(i, share),
+      "set, a window": (i, share) => x.set(`${i}:${i + 3}`, share),
+      softmax: (_, share) => x.div(share).softmax(),
+      std: (_, share) => x.std({ correction: share }),
+      take: (i) => x.take([i, i + 1]),
+      tensor: (_, share) => tensor([share, 2]).mul(x.at(":2")),
+      uniform: (_, share) => random.uniform(key, shape, { low: -share, high: share }),
+      where: (_, share) => where(x.greater(share), x, share),
+    };
+    const many: string[] = [];
+    for (const [name, method] of Object.entries(methods)) {
+      const before = workOf(device).compiled;
+      for (let i = 0; i < 30; i++) await method(i, 0.1 + i / 40).data();
+      const compiled = workOf(device).compiled - before;
+      // Binomial numbers of few and of many trials are drawn in different ways.
+      if (compiled > (name === "binomial" ? 12 : 6)) many.push(`${name}: ${compiled}`);
+    }
+    assert.deepEqual(many, [], "programs for 30 rounds");
   });
 
   const dtypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "u8", "i64", "u64"];

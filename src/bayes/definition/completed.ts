@@ -2,7 +2,7 @@
  * Completes a distribution: from its special members to all of `Distribution`, with log densities that are -Infinity outside the
  * support, checked shapes, and dtypes of draws. `bind` ends here, and so do distributions that are made of others.
  */
-import { isFloat } from "../../core/dtype.js";
+import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { broadcastShapes, checkBroadcastTo, formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
@@ -19,7 +19,10 @@ export interface DrawRequest {
   readonly key: Key;
   /** Of the draws, without the axes of one draw. */
   readonly shape: Shape;
+  /** In which they are computed. */
   readonly dtype: "f32" | "f64";
+  /** To which they are rounded in the end. */
+  readonly rounded: DType;
 }
 
 /** The members of a distribution that cannot be derived from others. */
@@ -46,7 +49,7 @@ export function completed(core: DistributionCore): Distribution {
       const work = dtype === "f64" || floatOf(core.arguments) === "f64" ? "f64" : "f32";
       checkKey(key, `${core.name}.sample`, "");
       checkBroadcastTo(`${core.name}.sample`, core.batchShape, shape);
-      return core.draw({ key, shape, dtype: work }).cast(dtype);
+      return core.draw({ key, shape, dtype: work, rounded: dtype }).cast(dtype);
     },
   };
   return Object.defineProperties(rest, Object.getOwnPropertyDescriptors(core)) as unknown as Distribution;

@@ -111,9 +111,12 @@ function drawnFactor({ key, shape, dtype }: DrawRequest, freedoms: Tensor, n: nu
   return where(isDiagonal, positiveFloats(squares).sqrt().expandDims(-1), below);
 }
 
+/** Whether matrices of a dtype are factored, which tells those inside the support. */
+const isMatrixDType = (dtype: DType): boolean => dtype === "f32" || dtype === "f64";
+
 /**
  * Draws of few degrees of freedom may be singular but for less than rounding, which then makes them indefinite. As much more on
- * the diagonal as rounding can take away keeps them inside the support.
+ * the diagonal as rounding can take away keeps them inside the support. They are rounded to the dtype that was asked for.
  */
 function insideSupport(drawn: Tensor, n: number): Tensor {
   const rounding = 2 * n * (n + 2) * DTYPES[drawn.dtype as DType].epsilon;
@@ -138,7 +141,7 @@ const definitionOf = (
   draw(request, p) {
     const n = sizeIn(p);
     const drawn = kind.made(drawnFactor(request, kind.freedoms(p.freedom, n), n), cholesky(p.scale));
-    return insideSupport(drawn.cast(request.dtype), n);
+    return insideSupport(drawn.cast(isMatrixDType(request.rounded) ? request.rounded : request.dtype), n);
   },
   ...moments,
 });

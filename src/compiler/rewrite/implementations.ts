@@ -47,9 +47,9 @@ export function chooseImplementations(
     const isJoined = node.primitive === concat && inputs.length > MAX_FUSED_INPUTS && tiles.kind !== "none";
     if (isJoined && isCountable([node])) return makeNode(join, inputs, node.params, node.device);
     // Selection makes its keys as it reads the values, which need no memory then.
-    const [keys] = inputs;
+    const [keys, ...ranks] = inputs;
     if (node.primitive === argsortAt && keys.primitive === orderKey && canMakeKeys(keys)) {
-      return makeNode(argsortAt, [...keys.inputs], { ...node.params, keyed: keys.params }, node.device);
+      return makeNode(argsortAt, [...keys.inputs, ...ranks], { ...node.params, keyed: keys.params }, node.device);
     }
     if (node.primitive !== dot) {
       const picked = () => (tiles.kind === "none" ? pickedElement(node, inputs[0]) : null);

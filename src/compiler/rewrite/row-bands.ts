@@ -200,7 +200,7 @@ function pushed(node: Node, axis: number, band: Band, depth: number): Node | nul
     case takeAlongAxis:
       return params.axis === axis ? null : apply([of(first, axis), of(second, axis)]);
     case argsortAt:
-      return axis === shape.length - 1 ? null : apply([of(first, axis)]);
+      return axis === shape.length - 1 ? null : apply([of(first, axis), ...inputs.slice(1).map(band.outside)]);
     default:
       return null;
   }

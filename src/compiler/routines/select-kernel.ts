@@ -64,13 +64,45 @@ function load(
   });
 }
 
-export function ranksKernel(shape: SelectedRows, ranks: readonly number[], source = KEYS): Kernel {
+/** Ranks that are known, or those around one that a buffer gives: see `argsortAt`. */
+export type Ranks = readonly number[] | "around";
+
+export function ranksKernel(shape: SelectedRows, ranks: Ranks, source = KEYS): Kernel {
   const { rows, extent, lanes } = shape;
   const k = new KernelBuilder(`select ranks[${rows}×${extent}]`, rows, lanes);
   const s = new SelectionOps(k);
   const memory = [k.buffer(source.dtype, false), source] as const;
+  const given = ranks === "around" ? k.buffer("i32", false) : null;
   const out = k.buffer("i32", true);
   const items = load(s, memory, shape, s.i(0), chunkOf(shape) > extent);
+  const found =
+    given === null ? ofRanks(s, items, shape, ranks as readonly number[]) : aroundRank(s, items, shape, given);
+  const first = k.binary("mul", k.row, s.i(found.length));
+  found.forEach(({ at }, j) => {
+    k.store(out, s.add(first, s.i(j)), at, true);
+  });
+  return k.finish();
+}
+
+/** The element of a rank that a buffer gives, the one after it, which is the same at the end, and the last. */
+function aroundRank(s: SelectionOps, items: readonly Keyed[], shape: SelectedRows, given: number): Keyed[] {
+  const { k } = s;
+  const rank = k.load(given, s.i(0), "i32");
+  const isElement = ({ at }: Keyed) => k.compare("lt", at, s.i(NOWHERE));
+  const low = s.ofRank(items, rank, positionBits(shape));
+  const next = s.extreme("min", items, (item) => s.isBefore(low, item));
+  const isLast = k.compare("ge", rank, s.i(shape.extent - 1));
+  return [low, { ...next, at: k.select(isLast, low.at, next.at) }, s.extreme("max", items, isElement)];
+}
+
+function ofRanks(
+  s: SelectionOps,
+  items: readonly Keyed[],
+  shape: SelectedRows,
+  ranks: readonly number[],
+): readonly Keyed[] {
+  const { k } = s;
+  const { extent } = shape;
   const isElement = ({ at }: Keyed) => k.compare("lt", at, s.i(NOWHERE));
   const found: Keyed[] = [];
   ranks.forEach((rank, j) => {
@@ -79,13 +111,9 @@ export function ranksKernel(shape: SelectedRows, ranks: readonly number[], sourc
     if (rank === 0) found.push(s.extreme("min", items, isElement));
     else if (isNext) found.push(s.extreme("min", items, (item) => s.isBefore(before, item)));
     else if (rank === extent - 1) found.push(s.extreme("max", items, isElement));
-    else found.push(s.ofRank(items, rank, positionBits(shape)));
+    else found.push(s.ofRank(items, s.i(rank), positionBits(shape)));
   });
-  const first = k.binary("mul", k.row, s.i(ranks.length));
-  found.forEach(({ at }, j) => {
-    k.store(out, s.add(first, s.i(j)), at, true);
-  });
-  return k.finish();
+  return found;
 }
 
 /** Elements of a lane in the list of those that may be among the first. */
@@ -144,7 +172,7 @@ export function firstsKernel(shape: SelectedRows, count: number, source = KEYS):
 /** Makes the list those of the elements that are the first; their last one is the result. */
 function keepFirsts(listing: Listing, items: readonly Keyed[]): Keyed {
   const { s, shape, count } = listing;
-  const last = s.ofRank(items, count - 1, positionBits(shape));
+  const last = s.ofRank(items, s.i(count - 1), positionBits(shape));
   append(listing, items, (item) => s.isBefore(item, last, true), s.i(0));
   return last;
 }

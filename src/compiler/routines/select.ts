@@ -6,7 +6,7 @@ import { productOf } from "../../core/shape.js";
 import { makeNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
 import type { Params } from "../../graph/primitive.js";
-import { argsort, orderKey } from "../../graph/primitives/order.js";
+import { argsort, orderKey, RANKS_AROUND } from "../../graph/primitives/order.js";
 import { computeType, type ElementSettings, elementOps } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
@@ -19,6 +19,7 @@ import {
   type KeySource,
   listWords,
   mostFirsts,
+  type Ranks,
   ranksKernel,
   type SelectedRows,
 } from "./select-kernel.js";
@@ -35,7 +36,7 @@ const LEAST_EXTENT = 64;
 
 export const argsortAtRoutine: Routine = (node, profile, settings) => {
   const [keys] = node.inputs as readonly [Node];
-  const ranks = node.params.ranks as readonly number[];
+  const ranks = node.params.ranks as Ranks;
   const axis = keys.shape.length - 1;
   const kernel = selectKernel(keys, ranks, profile, sourceOf(node, settings));
   if (!kernel) return bySorting(node, profile, settings);
@@ -44,9 +45,9 @@ export const argsortAtRoutine: Routine = (node, profile, settings) => {
     steps: [
       {
         kernel,
-        buffers: [{ kind: "input", index: 0 }, { kind: "result" }],
-        formula: ([a, out]) =>
-          `${out} = the positions of the elements of ranks ${shownRanks(ranks)} of ${a} along axis ${axis}`,
+        buffers: [...node.inputs.map((_, index) => ({ kind: "input", index }) as const), { kind: "result" }],
+        formula: ([a, ...others]) =>
+          `${others.at(-1)} = the positions of the elements of ranks ${shownRanks(ranks)} of ${a} along axis ${axis}`,
       },
     ],
   };
@@ -65,24 +66,20 @@ function sourceOf({ inputs: [given], params }: Node, settings: ElementSettings):
 
 const isPrefix = (ranks: readonly number[]): boolean => ranks.every((rank, i) => rank === i);
 
-function shownRanks(ranks: readonly number[]): string {
+function shownRanks(ranks: Ranks): string {
+  if (ranks === "around") return "around one";
   return isPrefix(ranks) && ranks.length > 2 ? `0 to ${ranks.length - 1}` : ranks.join(", ");
 }
 
 /** The kernel that selects, or null where sorting is the better way or the only one. */
-function selectKernel(
-  keys: Node,
-  ranks: readonly number[],
-  { sort, tiles }: TargetProfile,
-  source: KeySource,
-): Kernel | null {
+function selectKernel(keys: Node, ranks: Ranks, { sort, tiles }: TargetProfile, source: KeySource): Kernel | null {
   const extent = keys.shape[keys.shape.length - 1];
   const rows = productOf(keys.shape.slice(0, -1));
   if ((source === KEYS && keys.dtype !== "u32") || sort.lanes === 1 || extent < LEAST_EXTENT || rows === 0) return null;
   const most = Math.min(1024, tiles.maxLanes);
   const fitsInLanes = extent <= most * MOST_PER_LANE;
   const shape = selectedRowsOf(rows, extent, fitsInLanes ? most : Math.min(most, USUAL_LANES));
-  if (ranks.length <= MOST_RANKS) return fitsInLanes ? ranksKernel(shape, ranks, source) : null;
+  if (ranks === "around" || ranks.length <= MOST_RANKS) return fitsInLanes ? ranksKernel(shape, ranks, source) : null;
   const words = listWords(shape.lanes) + laneSumsWords(shape.lanes) + 2 * shape.lanes;
   const isListed = ranks.length <= Math.min(mostFirsts(shape.lanes), extent / 4) && 4 * words <= sort.sharedBytes;
   return isPrefix(ranks) && isListed ? firstsKernel(shape, ranks.length, source) : null;
@@ -100,7 +97,7 @@ function selectedRowsOf(rows: number, extent: number, most: number): SelectedRow
 function bySorting(node: Node, profile: TargetProfile, settings: ElementSettings): RoutinePlan {
   const [given] = node.inputs as readonly [Node];
   const { shape } = given;
-  const ranks = node.params.ranks as readonly number[];
+  const ranks = node.params.ranks as Ranks;
   const isKeyed = node.params.keyed !== undefined;
   const keys = isKeyed ? makeNode(orderKey, [given], node.params.keyed as Params, node.device) : given;
   const plan = argsortRoutine(makeNode(argsort, [keys], {}, node.device), profile, settings);
@@ -117,8 +114,8 @@ function bySorting(node: Node, profile: TargetProfile, settings: ElementSettings
   };
   const taking: RoutineStep = {
     kernel: takeKernel(given, ranks),
-    buffers: [sorted, { kind: "result" }],
-    formula: ([a, out]) => `${out} = ranks ${shownRanks(ranks)} of ${a}`,
+    buffers: [sorted, ...(ranks === "around" ? [{ kind: "input", index: 1 } as const] : []), { kind: "result" }],
+    formula: ([a, ...others]) => `${others.at(-1)} = ranks ${shownRanks(ranks)} of ${a}`,
   };
   return {
     temporaries: [
@@ -143,17 +140,25 @@ function keysKernel({ dtype, keyOf }: KeySource, size: number): Kernel {
 }
 
 /** Takes ranks out of sorted rows. */
-function takeKernel(keys: Node, ranks: readonly number[]): Kernel {
+function takeKernel(keys: Node, ranks: Ranks): Kernel {
   const extent = keys.shape[keys.shape.length - 1];
   const rows = productOf(keys.shape.slice(0, -1));
-  const k = new KernelBuilder(`sort ranks[${rows}×${extent}]`, rows * ranks.length);
+  const count = ranks === "around" ? RANKS_AROUND : ranks.length;
+  const k = new KernelBuilder(`sort ranks[${rows}×${extent}]`, rows * count);
   const i = (value: number) => k.constant("i32", value);
   const from = k.buffer("i32", false);
+  const given = ranks === "around" ? k.buffer("i32", false) : null;
   const out = k.buffer("i32", true);
-  const [row, which] = [k.binary("idiv", k.row, i(ranks.length)), k.binary("irem", k.row, i(ranks.length))];
-  const rank: Value = isPrefix(ranks)
-    ? which
-    : ranks.reduce((chosen, each, j) => k.select(k.compare("eq", which, i(j)), i(each), chosen), i(ranks[0]));
+  const [row, which] = [k.binary("idiv", k.row, i(count)), k.binary("irem", k.row, i(count))];
+  const chosen = (all: readonly Value[]): Value =>
+    all.reduce((before, each, j) => k.select(k.compare("eq", which, i(j)), each, before), all[0]);
+  const rankOf = (): Value => {
+    if (given === null || ranks !== "around")
+      return isPrefix(ranks as readonly number[]) ? which : chosen((ranks as readonly number[]).map(i));
+    const first = k.load(given, i(0), "i32");
+    return chosen([first, k.binary("min", k.binary("add", first, i(1)), i(extent - 1)), i(extent - 1)]);
+  };
+  const rank = rankOf();
   k.store(out, k.row, k.load(from, k.binary("add", k.binary("mul", row, i(extent)), rank), "i32"));
   return k.finish();
 }

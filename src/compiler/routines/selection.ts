@@ -73,7 +73,7 @@ export class SelectionOps {
   }
 
   /** The element that a stable sort puts at a rank. Positions are below 2^`positionBits`. */
-  ofRank(items: readonly Keyed[], rank: number, positionBits: number): Keyed {
+  ofRank(items: readonly Keyed[], rank: Value, positionBits: number): Keyed {
     const { k } = this;
     const everything = items.length * k.lanes;
     // The key is in [low, low + span); `below` and `above` count the keys before that range and before its end.
@@ -84,7 +84,7 @@ export class SelectionOps {
         const half = k.binary("shl", this.u(1), k.bitcast("u32", k.binary("sub", this.i(31), round)));
         const middle = k.binary("or", low, half);
         const before = this.count(items, ({ key }) => k.compare("lt", key, middle));
-        const isUpper = k.compare("le", before, this.i(rank));
+        const isUpper = k.compare("le", before, rank);
         return [
           k.select(isUpper, middle, low),
           half,
@@ -100,7 +100,7 @@ export class SelectionOps {
     const [at] = k.when(
       k.compare("eq", k.binary("sub", above, below), this.i(1)),
       () => [first.at],
-      () => [this.positionOfRank(items, first.key, k.binary("sub", this.i(rank), below), positionBits)],
+      () => [this.positionOfRank(items, first.key, k.binary("sub", rank, below), positionBits)],
     );
     return { key: first.key, at };
   }

@@ -47,20 +47,38 @@ export const argsort: RoutinePrimitive = {
  * The positions that `argsort` would have at some ranks: [..., n] gives [..., ranks]. Params: ranks, rising; and `keyed`, the
  * params of `orderKey`, where the input are values whose keys the kernel makes itself (the compiler merges the two). For few
  * ranks nothing is sorted.
+ *
+ * Ranks "around" are those about a rank that is data, of [1] and i32: itself, the next one, which is the same at the end, and
+ * the last.
  */
 export const argsortAt: RoutinePrimitive = {
   name: "argsortAt",
   kind: "routine",
-  infer: ([keys], params) => {
+  infer: ([keys, rank], params) => {
     const { shape, dtype } = params.keyed ? { shape: keys.shape, dtype: "i32" as const } : argsort.infer([keys], {});
-    const ranks = params.ranks as readonly number[];
+    const ranks = params.ranks as readonly number[] | "around";
+    if (ranks === "around") {
+      if (rank.dtype === "i32" && rank.shape.length === 1 && rank.shape[0] === 1) {
+        return { shape: [...shape.slice(0, -1), RANKS_AROUND], dtype };
+      }
+      throw new ShapeError(`argsortAt: a rank of ${rank.dtype}[${rank.shape}].`);
+    }
     const extent = shape[shape.length - 1];
     const isRising = ranks.every((rank, i) => rank >= (i === 0 ? 0 : ranks[i - 1] + 1) && rank < extent);
     if (!isRising) throw new ShapeError(`argsortAt: ranks [${ranks}] of rows of ${extent} must rise, from 0.`);
     return { shape: [...shape.slice(0, -1), ranks.length], dtype };
   },
-  batch: (g, { primitive, params }, [{ node: keys }]) => g.move(primitive, [keys], params),
+  // The rank comes from a number, which is the same for every member.
+  batch: (g, { primitive, params }, inputs) =>
+    g.move(
+      primitive,
+      inputs.map(({ node }) => node),
+      params,
+    ),
 };
+
+/** The ranks that `argsortAt` finds around one. */
+export const RANKS_AROUND = 3;
 
 /**
  * The number of sorted keys before each wanted one. Inputs: sorted [..., n], wanted [..., m], with equal leading

@@ -52,7 +52,8 @@ export class ArithmeticMethods<D extends DType> {
     if (!isInteger(base.dtype)) {
       return this.tensorOf(makeNode(E.pow, [floatNode(base), floatNode(exponent)], {}, base.device));
     }
-    if (!isTensor(other)) return wholePower(this.tensorOf(base), BigInt(other as number));
+    if (!isTensor(other) && (other as number) <= UNROLLED_POWER)
+      return wholePower(this.tensorOf(base), BigInt(other as number));
     return this.tensorOf(makeNode(E.integerPower, [base, exponent], {}, base.device));
   }
 
@@ -147,6 +148,9 @@ function rounded<D extends DType>(x: Tensor, primitive: ElementwisePrimitive): T
 }
 
 const isNegativeWhole = (x: Operand): boolean => isWholeNumber(x) && x < 0;
+
+/** Powers that are written out as products. Larger ones are data, so that one program serves them all. */
+const UNROLLED_POWER = 4;
 
 /** Integers to a power that is known, by repeated squaring. */
 function wholePower<D extends DType>(x: Tensor, exponent: bigint): Tensor<D> {

@@ -17,7 +17,7 @@ import type { FloatOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { isTensor } from "../tensor-checks.js";
 import { concat } from "./joining.js";
-import { asFloat, positionsAlong } from "./operands.js";
+import { asFloat, positionsAlong, scalarLike } from "./operands.js";
 import type { Positions } from "./taking.js";
 import { where } from "./where.js";
 
@@ -167,8 +167,20 @@ function firstPositions(x: Tensor, count: number, options: { axis: number; desce
 const positionsAt = (operation: string, x: Tensor, ranks: readonly number[], isDescending: boolean): Tensor<"i32"> =>
   x.tensorOf<"i32">(derive(O.argsortAt, orderKey(operation, x, isDescending).node, { ranks }));
 
+/**
+ * The elements that sorting along the last axis would put at a place, at the next one, and at the end. The place is data: one
+ * program finds them for all places.
+ */
+export function elementsAround(operation: string, lines: Tensor, place: number): readonly Tensor[] {
+  const keys = orderKey(operation, lines, false).node;
+  const rank = scalarLike(lines, place, "i32").reshape(1).node;
+  const positions = lines.tensorOf<"i32">(makeNode(O.argsortAt, [keys, rank], { ranks: "around" }, backendOf(keys)));
+  const found = lines.takeAlongAxis(positions, { axis: -1 });
+  return [0, 1, 2].map((at) => element(found, at));
+}
+
 /** The elements that sorting along the last axis would put at each of some places. */
-export function elementsOfRanks(operation: string, lines: Tensor, places: readonly number[]): Tensor[] {
+function elementsOfRanks(operation: string, lines: Tensor, places: readonly number[]): Tensor[] {
   const ranks = [...new Set(places)].sort((a, b) => a - b);
   const found = lines.takeAlongAxis(positionsAt(operation, lines, ranks, false), { axis: -1 });
   return places.map((place) => element(found, ranks.indexOf(place)));

@@ -13,7 +13,7 @@ import type { FloatOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { isTensor } from "../tensor-checks.js";
 import { asFloat, scalarLike } from "./operands.js";
-import { elementsOfRanks, linesOf } from "./ordering.js";
+import { elementsAround, linesOf } from "./ordering.js";
 import {
   numbers,
   placeOf,
@@ -112,14 +112,17 @@ function sharesOf(operation: string, x: Tensor, q: Shares, whole: number): Given
 /** The finest floats that the device has. */
 const fineDType = (x: Tensor): "f64" | "f32" => (backendOf(x.node).hasDoubles ? "f64" : "f32");
 
-/** One share of whole lines: two elements are all that it takes, so that nothing is sorted. [..., n] gives [...]. */
+/**
+ * One share of whole lines: two elements are all that it takes, so that nothing is sorted. Its place and weight are data, so
+ * that one program serves all shares. [..., n] gives [...].
+ */
 function alone(operation: string, lines: Tensor, share: number, method: QuantileMethod): Tensor {
   const count = lines.shape[lines.rank - 1];
   const { below, weight } = placeOf(numbers, method, count, share);
-  const places = [below, below + 1].map((at) => Math.min(Math.max(at, 0), count - 1));
-  const needed = weight === 0 ? [places[0], places[0]] : places;
-  const [low, high, largest] = elementsOfRanks(operation, lines, [...needed, count - 1]);
-  const found = weight === 0 ? computable(low) : between(low, high, weight);
+  const [low, high, largest] = elementsAround(operation, lines, Math.max(below, 0));
+  const dtype = computable(low).dtype as DType;
+  const toHigh = below < 0 ? 0 : weight;
+  const found = between(low, high, scalarLike(low, toHigh, dtype), scalarLike(low, 1 - toHigh, dtype));
   return isFloat(lines.dtype) ? where(largest.isNaN(), Number.NaN, found) : found;
 }
 
@@ -183,16 +186,14 @@ const inside = (below: Tensor, by: number, count: number): Tensor =>
 /** Floats for interpolation: at least f32. */
 const computable = (x: Tensor): Tensor => x.cast(x.dtype === "f64" ? "f64" : "f32");
 
-/** As NumPy: from the nearer end. At the ends it is that element, also where the other one is infinite. */
-function between(low: Tensor, high: Tensor, weight: Tensor | number): Tensor {
+/**
+ * As NumPy: from the nearer end. At the ends it is that element, also where the other one is infinite. `rest`: the weight of the
+ * lower one, where it is known to more digits.
+ */
+function between(low: Tensor, high: Tensor, weight: Tensor, rest: Tensor | null = null): Tensor {
   const [a, b] = [computable(low), computable(high)];
-  if (typeof weight === "number") {
-    const way = b.sub(a);
-    if (weight === 1) return b;
-    return where(a.equal(b), a, weight >= 0.5 ? b.sub(way.mul(1 - weight)) : a.add(way.mul(weight)));
-  }
   const w = weight.cast(a.dtype);
   const way = b.sub(a);
-  const inner = where(w.less(0.5), a.add(way.mul(w)), b.sub(way.mul(w.neg().add(1))));
+  const inner = where(w.less(0.5), a.add(way.mul(w)), b.sub(way.mul(rest ?? w.neg().add(1))));
   return where(a.equal(b).logicalOr(w.equal(0)), a, where(w.equal(1), b, inner));
 }

@@ -6,6 +6,7 @@ import { inOperation } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { stridesOf } from "../../core/shape.js";
+import { backendOf } from "../build.js";
 import type { Tensor } from "../tensor.js";
 import { stack } from "./joining.js";
 import { countingLike } from "./operands.js";
@@ -15,13 +16,14 @@ export class SelectionMethods<D extends DType> {
   /** The positions of elements that are not zero: one tensor per axis, in row-major order. Waits for the device. */
   nonzero(this: Tensor): Tensor<"i32">[] {
     if (this.rank === 0) throw new ShapeError("nonzero: a scalar has no positions; reshape it to [1] first.");
-    const flat = positionsOfTrue(this.cast("bool"));
-    flat.realize();
+    const { flat, found } = positionsOfTrue(this.cast("bool"));
     const strides = stridesOf(this.shape);
-    return this.shape.map((extent, axis) => {
+    const along = this.shape.map((extent, axis) => {
       const above = axis === 0 ? flat : flat.remainder(Math.max(1, extent * strides[axis]));
       return above.floorDivide(Math.max(1, strides[axis])) as Tensor<"i32">;
     });
+    backendOf(this.node).realize(along.map(({ node }) => node));
+    return along.map((positions) => positions.at(`:${found}`));
   }
 
   /** The same as one tensor: a row per element, a column per axis. Waits for the device. */
@@ -41,12 +43,16 @@ export class SelectionMethods<D extends DType> {
   }
 }
 
-/** Flat positions of true elements. */
-function positionsOfTrue(mask: Tensor): Tensor<"i32"> {
+/**
+ * Flat positions of true elements, and how many there are. Up to the next power of two, more positions follow: so a few programs
+ * serve all counts, and the first ones are a part of their memory.
+ */
+function positionsOfTrue(mask: Tensor): { readonly flat: Tensor<"i32">; readonly found: number } {
   const running = mask.flatten().cumsum();
-  if (running.size === 0) return countingLike(mask, 0);
+  if (running.size === 0) return { flat: countingLike(mask, 0), found: 0 };
   running.realize();
   const found = Number(running.at(-1).itemSync());
+  const length = found === 0 ? 0 : Math.min(2 ** Math.ceil(Math.log2(found)), running.size);
   // The n-th true element is where the count first reaches n.
-  return running.searchSorted(countingLike(mask, found).add(1));
+  return { flat: running.searchSorted(countingLike(mask, length).add(1)), found };
 }

@@ -227,6 +227,20 @@ describeOnTensorDevices("draws", (device) => {
       }
     }
   });
+
+  test("that f64 arguments give lie in the support as f32, too", () => {
+    const on = (values: number[][]) => tensor(values, { dtype: "f64", device });
+    const wide = on([
+      [1, 0.9, 0.3],
+      [0.9, 1, 0.2],
+      [0.3, 0.2, 1],
+    ]);
+    for (const { distribution } of [wishart(2.05, wide), inverseWishart(3, wide)]) {
+      const drawn = distribution.sample(key(1, { device }), [5000], { dtype: "f32" });
+      assert.equal(drawn.dtype, "f32");
+      assert.ok(distribution.support.holds(drawn).all().itemSync(), distribution.name);
+    }
+  });
 });
 
 describeOnTensorDevices("chains", (device) => {

@@ -66,6 +66,7 @@ const nodes: Record<string, Node> = {
   "a sort of u64": apply(argsort, [leaf([3, 20], "u64")]),
   "a sort of f32 by its values": apply(sortRows, [leaf([3, 300], "f32")], { keyed: {}, result: "values" }),
   "ranks of u32": apply(argsortAt, [leaf([3, 100], "u32")], { ranks: [0, 50, 99] }),
+  "ranks of u32 around one": apply(argsortAt, [leaf([3, 100], "u32"), leaf([1], "i32")], { ranks: "around" }),
   "a long concatenation": apply(
     join,
     Array.from({ length: 20 }, () => leaf([3, 2], "f32")),

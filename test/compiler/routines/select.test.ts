@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { emitSpirv } from "../../../src/compiler/emit/spirv/emit-kernel.js";
 import { argsortAtRoutine } from "../../../src/compiler/routines/select.js";
-import { firstsKernel, ranksKernel } from "../../../src/compiler/routines/select-kernel.js";
+import { firstsKernel, type Ranks, ranksKernel } from "../../../src/compiler/routines/select-kernel.js";
 import { gpuProfile, type TargetProfile } from "../../../src/compiler/target/profile.js";
 import { argsortAt } from "../../../src/graph/primitives/order.js";
 import { vmap } from "../../../src/index.js";
@@ -132,6 +132,22 @@ for (const device of gpus) {
       });
       assert.deepEqual(numbersOf(x.median({ axis: 1 })), middle);
       assert.deepEqual(numbersOf(x.quantile(0.5, { axis: 1 })), middle);
+      for (const [share, place] of [
+        [0, 0],
+        [37 / 199, 37],
+        [1, 199],
+      ] as const) {
+        const want = rows.map((line) =>
+          line.some(Number.isNaN) ? Number.NaN : [...line].sort((p, q) => p - q)[place]!,
+        );
+        // The place is rounded, so that neighbours may be mixed by a millionth.
+        for (const [row, got] of numbersOf(x.quantile(share, { axis: 1 })).entries()) {
+          assert.ok(
+            Object.is(got, want[row]) || Math.abs(got - want[row]!) < 1e-5,
+            `${share}: ${got}, not ${want[row]}`,
+          );
+        }
+      }
       const batched = vmap((line: Tensor) => line.topK(3).indices)(x);
       assert.deepEqual(
         numbersOf(batched),
@@ -142,14 +158,17 @@ for (const device of gpus) {
 }
 
 describe("the plan of a selection", () => {
-  const stepsFor = (shape: readonly number[], ranks: readonly number[], profile: TargetProfile = gpuProfile) =>
-    argsortAtRoutine(make(argsortAt, [storedAs("u32", ...shape)], { ranks }), profile, { division: "corrected" }).steps;
+  const stepsFor = (shape: readonly number[], ranks: Ranks, profile: TargetProfile = gpuProfile) => {
+    const inputs = [storedAs("u32", ...shape), ...(ranks === "around" ? [storedAs("i32", 1)] : [])];
+    return argsortAtRoutine(make(argsortAt, inputs, { ranks }), profile, { division: "corrected" }).steps;
+  };
   const firsts = (count: number) => Array.from({ length: count }, (_, i) => i);
 
   test("one kernel where a workgroup holds the row, or a few are the first", () => {
     assert.equal(stepsFor([4096, 1024], [511, 512, 1023]).length, 1);
     assert.equal(stepsFor([4096, 4096], firsts(32)).length, 1);
     assert.equal(stepsFor([100, 100_000], firsts(10)).length, 1);
+    assert.equal(stepsFor([4096, 1024], "around").length, 1);
   });
 
   test("rows are sorted where they are short, or ranks are many, or lanes cannot work together", () => {
@@ -167,6 +186,8 @@ describe("the plan of a selection", () => {
       [[7, 1000], [500]],
       [[7, 1000], firsts(20)],
       [[7, 50_000], firsts(20)],
+      [[7, 1000], "around"],
+      [[7, 30], "around"],
     ] as const) {
       for (const { kernel } of stepsFor(shape, ranks)) {
         assertValid(emitSpirv(kernel, { subgroupSize: 32 }));

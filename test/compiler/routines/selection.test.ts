@@ -48,7 +48,7 @@ for (const [title, keys] of Object.entries(rows)) {
   test(`${title}: the element of every rank is that of a stable sort`, () => {
     sorted(keys).forEach((want, rank) => {
       assert.deepEqual(
-        selected(keys, (s, items) => s.ofRank(items, rank, 5)),
+        selected(keys, (s, items) => s.ofRank(items, s.i(rank), 5)),
         [...want],
         `rank ${rank}`,
       );

@@ -45,6 +45,11 @@ test("keys are unsigned words, and leading axes agree", () => {
   for (const ranks of [[9], [-1], [3, 3], [4, 2]]) {
     assert.throws(() => make(argsortAt, [storedAs("u32", 4, 9)], { ranks }), ShapeError);
   }
+  const around = (dtype: "i32" | "u32", ...shape: number[]) =>
+    make(argsortAt, [storedAs("u32", 4, 9), storedAs(dtype, ...shape)], { ranks: "around" });
+  assert.deepEqual(around("i32", 1).shape, [4, 3]);
+  assert.throws(() => around("u32", 1), ShapeError);
+  assert.throws(() => around("i32", 2), ShapeError);
   assert.throws(() => make(searchSorted, [storedAs("u32", 3), storedAs("u64", 3)]), DTypeError);
   assert.throws(() => make(searchSorted, [storedAs("u32", 2, 3), storedAs("u32", 3, 3)]), ShapeError);
   assert.throws(() => make(searchSorted, [storedAs("u32"), storedAs("u32", 3)]), ShapeError);
