@@ -96,7 +96,7 @@ export const INNER_LAYERS = {
     rewrite: ["ir", "math", "elements", "target", "schedule", "tiles", "routines"],
     program: ["ir"],
     steps: ["ir", "elements", "target", "print", "routines", "schedule", "lower", "program"],
-    emit: ["ir", "math", "target", "print"],
+    emit: ["ir", "math", "target", "print", "routines"],
     ".": ["ir", "target", "elements", "schedule", "print", "lower", "tiles", "routines", "rewrite", "program", "steps"],
     inline: ["ir", "elements", "target", "schedule", "lower", "rewrite", "."],
   },

@@ -18,8 +18,8 @@ export interface Target {
   /** The mapping of a kernel's rows to the device, as text. `numbers` are those of the encoded kernel. */
   mappingOf(kernel: KernelOutline, numbers: readonly number[]): string;
   /**
-   * Routines of this target alone, by the name of their primitive; they replace those of routines/. No target has any yet: they
-   * wait for a routine that the loop-nest language cannot write. Tests give one, with SPIR-V written by hand.
+   * Routines of this target alone, by the name of their primitive; they replace those of routines/: those whose kernels the loop-nest
+   * language cannot say.
    */
   readonly routines?: Readonly<Record<string, NativeRoutine>>;
   /** Emitted code as text. */

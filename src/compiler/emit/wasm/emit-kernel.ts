@@ -40,6 +40,9 @@ function layOut({ arrays }: Kernel, plan: VectorPlan): { readonly starts: readon
 export const slotBytes = (kernel: Kernel): number =>
   kernel.arrays.length === 0 ? 0 : layOut(kernel, planVectors(kernel)).bytes;
 
+/** Values computed in about 20 µs. */
+export const WORTH_A_THREAD = 32768;
+
 /** Rows per unit of `start` and `end`, for kernels with more than 2^31 rows. */
 const COUNTED_ROWS = 4;
 export const rowsPerCount = ({ rows }: Pick<Kernel, "rows">): number => (rows > MAX_I32 ? COUNTED_ROWS : 1);
@@ -106,7 +109,7 @@ export function emitWasm(kernel: Kernel, relaxedSimd = false): Uint8Array {
 }
 
 /** Takes the first free slot. There are as many slots as threads, so one is free now or soon. */
-function takeScratch(f: FunctionBuilder, args: Value<"i32">, buffers: number, bytes: number): Value<"i32"> {
+export function takeScratch(f: FunctionBuilder, args: Value<"i32">, buffers: number, bytes: number): Value<"i32"> {
   const first = f.i32.load(args, { offset: 4 * buffers });
   const slots = f.i32.load(args, { offset: 4 * buffers + 4 });
   const end = f.i32.add(first, f.i32.mul(slots, bytes));

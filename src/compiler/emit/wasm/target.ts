@@ -4,7 +4,8 @@ import { disassemble } from "../../../wasm/disassemble.js";
 import { innerLists, isWhole, type Kernel, type KernelOutline, type Statement } from "../../ir/ir.js";
 import { cpuProfile, type TargetProfile } from "../../target/profile.js";
 import type { Target } from "../../target/target.js";
-import { emitWasm, rowsPerCount, slotBytes } from "./emit-kernel.js";
+import { emitWasm, rowsPerCount, slotBytes, WORTH_A_THREAD } from "./emit-kernel.js";
+import { listedHistogram } from "./listed-sums.js";
 import { planVectors, VECTOR_LANES } from "./vector-plan.js";
 
 /** A CPU with so many threads. */
@@ -31,12 +32,10 @@ export function wasmTarget(
         chunk === null ? "on one thread" : `over ${threads} threads, ${chunk * rowsPerCount(kernel)} rows at a time`;
       return `${where}; ${vectorsIn(kernel)}`;
     },
+    routines: { nodeHistogram: listedHistogram },
     disassemble,
   };
 }
-
-/** Values computed in about 20 µs. */
-const WORTH_A_THREAD = 32768;
 
 /**
  * The count of a kernel's rows, the rows worth a thread, the bytes a thread needs for its arrays, and how many times all its

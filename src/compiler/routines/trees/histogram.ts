@@ -2,7 +2,7 @@
  * Histograms of gradients for growing trees: sums by node, feature and bin. Every row of a node that is asked for adds to one bin of
  * each feature. Siblings are not summed: theirs is what is left of their parents'. The result has the same bits in every run.
  *
- * Threads of a CPU have rows that are listed by node (listed-histogram.ts). A workgroup of a GPU takes four features and a chunk of rows,
+ * A CPU lists rows by node, and has a routine of its own (listed-histogram.ts). A workgroup of a GPU takes four features and a chunk of rows,
  * and adds whole numbers (fixed point, relative to the largest gradient) in shared memory, where the order does not matter; chunks are
  * combined as 64-bit integers.
  */
@@ -13,16 +13,11 @@ import type { TargetProfile } from "../../target/profile.js";
 import type { Routine, RoutinePlan, RoutineStep } from "../../target/routine.js";
 import { codeIn, indices, PACKED } from "./codes.js";
 import { gradientInputs, type HistogramShape, inputs, leftOver, parentInputs, shapeOf } from "./histogram-shape.js";
-import { listedPlan } from "./listed-histogram.js";
-import { isListed } from "./rows.js";
 
 /** Rows that a workgroup of a GPU adds up: sums of so many stay below 2^31. */
 const MOST_TO_WORKGROUP = 8192;
 
-export const histogramRoutine: Routine = (node, profile) => {
-  const shape = shapeOf(node);
-  return isListed(profile) ? listedPlan(shape) : sharedPlan(shape, profile);
-};
+export const histogramRoutine: Routine = (node, profile) => sharedPlan(shapeOf(node), profile);
 
 // ---------------------------------------------------------------------------------------------- by a workgroup
 
