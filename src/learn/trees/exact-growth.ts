@@ -86,7 +86,7 @@ class ExactGrowth {
   ) {
     this.order = rows.order;
     this.isNarrow = sumType(rows.order.device) === "f32";
-    this.table = new NodeTable(data.channels);
+    this.table = new NodeTable(data.channels, data.criterion === "absolute");
     const all = Int32Array.from({ length: data.features }, (_, f) => f);
     const some = limits.featuresOfTree;
     this.features = rows.starts.map((_, tree) =>
@@ -166,7 +166,8 @@ class ExactGrowth {
   private totals(nodes: Tensor, splits: Tensor): Tensor {
     const { channels, criterion } = this.data;
     const rows = { ...this.data, ...this.rows, order: this.order, nodes };
-    return totalsByPart(rows, splits, { channels, isByClass: isByClass(criterion) });
+    const isByMedian = criterion === "absolute";
+    return totalsByPart(rows, splits, { channels, isByClass: isByClass(criterion), isByMedian });
   }
 
   /** The best split of each open node; in slices of candidates where all together need too much memory. */

@@ -94,7 +94,8 @@ async function rowsOf(
   if (typeof plan.rows === "object") return someRows(own, plan.rows, seed, firstTree, trees);
   const isBootstrap = plan.rows === "bootstrap";
   if (!isBootstrap && !weights) {
-    const order = arange(samples, { device, dtype: "i32" }).expandDims(0).broadcastTo([trees, samples]).flatten();
+    const each = data.byTarget ?? (arange(samples, { device, dtype: "i32" }) as Tensor);
+    const order = each.expandDims(0).broadcastTo([trees, samples]).flatten();
     return {
       rows: { firstTree, order: order.realize() as Tensor, ...placesOf(trees, samples), weights: own },
       isUnseen: null,
@@ -105,19 +106,22 @@ async function rowsOf(
   const all = (times && plan.balances ? counted.mul(balancing(data, times)) : counted).realize() as Tensor;
   // Rows that count come first; others have no place in any node.
   const isOut = all.equal(0);
-  const order = isOut.cast("i32").argsort({ axis: 1 }).cast("i32");
+  const { byTarget } = data;
+  const isOutThere = byTarget ? isOut.take(byTarget, { axis: 1 }) : isOut;
+  const places = isOutThere.cast("i32").argsort({ axis: 1 }).cast("i32");
+  const order = byTarget ? byTarget.take(places, { axis: 0 }) : places;
   const counts = (await isOut.logicalNot().cast("i32").sum({ axis: 1 }).data()) as ArrayLike<number>;
   if (Array.from(counts).includes(0)) {
     throw new ArgumentError("fit: all weights are zero for a tree's rows; give more of them a weight above zero.");
   }
   const ofAll = order.broadcastTo([trees, samples]).flatten().realize() as Tensor;
-  const places = placesOf(trees, samples);
+  const { starts } = placesOf(trees, samples);
   return {
     rows: {
       firstTree,
       order: ofAll,
-      starts: places.starts,
-      counts: places.starts.map((_, tree) => counts[counts.length === 1 ? 0 : tree] as number),
+      starts,
+      counts: starts.map((_, tree) => counts[counts.length === 1 ? 0 : tree] as number),
       weights: all,
     },
     isUnseen: times ? (times.equal(0) as Tensor) : null,

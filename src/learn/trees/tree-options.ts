@@ -43,9 +43,9 @@ export interface ClassTreeOptions extends TreeOptions {
 export interface NumberTreeOptions extends TreeOptions {
   /**
    * The impurity of nodes: "squaredError" unless told. "friedmanMse" has the same impurity, and chooses splits by how far the means of both parts
-   * lie apart; "poisson" is for counts, zero or more.
+   * lie apart; "absoluteError" predicts medians, of one target; "poisson" is for counts, zero or more.
    */
-  readonly criterion?: "squaredError" | "friedmanMse" | "poisson";
+  readonly criterion?: "squaredError" | "friedmanMse" | "absoluteError" | "poisson";
 }
 
 /** The kinds of these options, for checks. */
@@ -116,11 +116,16 @@ export function checkClassTree(kind: string, options: ClassTreeOptions): void {
 
 export function checkNumberTree(kind: string, options: NumberTreeOptions): void {
   checkTree(kind, options);
-  checkChoice(kind, "criterion", options.criterion, ["squaredError", "friedmanMse", "poisson"]);
+  checkChoice(kind, "criterion", options.criterion, ["squaredError", "friedmanMse", "absoluteError", "poisson"]);
 }
 
-/** Throws on targets that no Poisson deviance takes. */
-export async function checkCounts(operation: string, y: Tensor, { criterion }: NumberTreeOptions): Promise<void> {
+/** Throws on targets that a criterion does not take. */
+export async function checkAims(operation: string, y: Tensor, { criterion }: NumberTreeOptions): Promise<void> {
+  if (criterion === "absoluteError" && y.rank === 2 && (y.shape[1] as number) > 1) {
+    throw new ArgumentError(
+      `${operation}: there are ${y.shape[1]} targets for each sample; the criterion "absoluteError" takes one.`,
+    );
+  }
   if (criterion !== "poisson") return;
   const [least, total] = await Promise.all([y.min().item(), y.sum().item()]);
   if (Number(least) >= 0 && Number(total) > 0) return;
@@ -161,6 +166,8 @@ export function criterionOf(given: ClassTreeOptions["criterion"] | NumberTreeOpt
       return "squared";
     case "friedmanMse":
       return "friedman";
+    case "absoluteError":
+      return "absolute";
     case "logLoss":
       return "entropy";
     default:
