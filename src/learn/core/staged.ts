@@ -9,7 +9,7 @@ import { labelsAt, type ProbabilityMethods, samplesFor } from "./sorts.js";
 import type { Label } from "./targets.js";
 
 /** How decisions come about: one for each sample of two classes, positive for the second; else one for each class. */
-export interface RoundDecisions<L, O> {
+interface RoundDecisions<L, O> {
   /** Decisions of all rounds together, [samples, 1 or classes]. */
   total(learned: L, x: Tensor, options: O): Tensor;
   /** Decisions after each round, [rounds, samples, 1 or classes]. */
@@ -19,7 +19,7 @@ export interface RoundDecisions<L, O> {
 }
 
 /** Methods of classifications that are learned round by round. */
-export interface StagedMethods<L, O> extends ProbabilityMethods<L, O> {
+interface StagedMethods<L, O> extends ProbabilityMethods<L, O> {
   /** Decisions, [samples] for two classes, positive for the second; else [samples, classes]. */
   decisionFunction(model: Fitted<L, O>, samples: Samples): Tensor;
   /** Decisions after each round: [rounds, samples], or [rounds, samples, classes]. */

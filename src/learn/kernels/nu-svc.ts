@@ -5,7 +5,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { filledInOrder, sumOf } from "./fixed-sum.js";
 import { stoppingOf } from "./machine.js";
-import { type PairMachineOptions, type PairProblem, pairMachine } from "./pair-machines.js";
+import { type PairMachineMaker, type PairMachineOptions, type PairProblem, pairMachine } from "./pair-machines.js";
 import { dualMinimum } from "./smo.js";
 
 /** Options of `nuSvc`. */
@@ -21,7 +21,7 @@ const limitsBySign = ({ signs, limits }: PairProblem): [Float64Array, Float64Arr
 ];
 
 /** Classes parted in the space of a kernel, with a chosen share of samples within the margin. */
-export const nuSvc = pairMachine<NuSvcOptions>({
+export const nuSvc: PairMachineMaker<NuSvcOptions> = pairMachine<NuSvcOptions>({
   kind: "nuSvc",
   options: { nu: "number" },
   check({ nu = 0.5 }) {

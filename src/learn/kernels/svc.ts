@@ -4,7 +4,7 @@ import { type ClassWeight, checkClassWeight, withClassWeights } from "../core/cl
 import { membersOf } from "../core/members.js";
 import { checkPositive } from "../core/settings.js";
 import { stoppingOf } from "./machine.js";
-import { type PairMachineOptions, pairMachine } from "./pair-machines.js";
+import { type PairMachineMaker, type PairMachineOptions, pairMachine } from "./pair-machines.js";
 import { dualMinimum } from "./smo.js";
 
 /** Options of `svc`. */
@@ -16,7 +16,7 @@ export interface SvcOptions extends PairMachineOptions {
 }
 
 /** Classes parted by the widest margins in the space of a kernel. */
-export const svc = pairMachine<SvcOptions>({
+export const svc: PairMachineMaker<SvcOptions> = pairMachine<SvcOptions>({
   kind: "svc",
   options: { c: "number", classWeight: "any" },
   check({ c = 1, classWeight }) {
