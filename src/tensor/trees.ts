@@ -151,5 +151,5 @@ export const rowsByPart = ({ values, order, nodes }: NodeRows, splits: Tensor): 
 export const totalsByPart = (
   { order, nodes, targets, weights, spreads }: NodeRows,
   splits: Tensor,
-  params: { readonly channels: number; readonly isByClass: boolean },
+  params: { readonly channels: number; readonly isByClass: boolean; readonly isByMedian?: boolean },
 ): Tensor => made(partTotals, [order, nodes, splits, targets, weights, spreads], params);

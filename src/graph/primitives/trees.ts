@@ -125,7 +125,7 @@ export const TOTALS_BEFORE = 2;
  * [rows, columns], weights [trees or 1, rows], totals of nodes [nodes, 2 + channels], and with `isRandom` draws in [0, 1)
  * [nodes, candidates] of the values' dtype. Totals are the weight, the weight that each part needs (read with `hasLeastWeight`), and the sums
  * of channels. Params: criterion, minSamplesLeaf, hasLeastWeight, isRandom. Targets of "gini" and "entropy" are positions of classes.
- * Result [nodes, CUT_FACTS], without rows on the left where there is no split.
+ * With "absolute" the rows of a node stand in the order of their targets. Result [nodes, CUT_FACTS], without rows on the left where there is no split.
  */
 export const sortedSplits: RoutinePrimitive = {
   name: "sortedSplits",
@@ -152,7 +152,8 @@ export const partedRows: RoutinePrimitive = {
 /**
  * Totals of the two parts of each node, [2 · nodes, 2 + channels]: their weights, weighted `spreads`, and sums by class or by target.
  * Inputs: rows i32 [places], nodes i32 [nodes, 3], splits [nodes, CUT_FACTS], targets [rows, columns], weights [trees or 1, rows], and
- * what the second total sums, [rows]. Params: channels, isByClass.
+ * what the second total sums, [rows]. Params: channels, isByClass, isByMedian. By median the only channel is the weighted median of the
+ * targets, in whose order the rows of a node stand, and the second total the weighted absolute distances to it.
  */
 export const partTotals: RoutinePrimitive = {
   name: "partTotals",

@@ -14,8 +14,8 @@ import { type OneTreeMethods, oneTreeMethods, type TreeMethods, treeMethods } fr
 import {
   CLASS_TREE,
   type ClassTreeOptions,
+  checkAims,
   checkClassTree,
-  checkCounts,
   checkNumberTree,
   classWeights,
   criterionOf,
@@ -129,7 +129,7 @@ export const decisionTreeRegressor = regressor<
     checkNumberTree("decisionTreeRegressor", options);
     checkSplitter("decisionTreeRegressor", options);
   },
-  checkTargets: checkCounts,
+  checkTargets: checkAims,
   learn({ x, y, weights, signal }, options) {
     const limits = exactLimits(options, x, null, options.splitter === "random");
     return oneTree(exactData(x, y, criterionOf(options.criterion), 0), x, weights, limits, signal);

@@ -5,7 +5,7 @@
 import { backendFor, concat, type Tensor, zeros } from "../../tensor/index.js";
 
 /** How impure a node is, and with it which splits are good. */
-export type TreeCriterion = "gini" | "entropy" | "squared" | "friedman" | "poisson";
+export type TreeCriterion = "gini" | "entropy" | "squared" | "friedman" | "absolute" | "poisson";
 
 /** Samples for exact growth. */
 export interface ExactData {
@@ -17,6 +17,8 @@ export interface ExactData {
   /** What impurities sum besides targets, [samples]. */
   readonly spreads: Tensor;
   readonly criterion: TreeCriterion;
+  /** Samples in the order of their targets, i32, where medians are looked for; rows of nodes stand in it. */
+  readonly byTarget: Tensor | null;
   /** Classes, or targets. */
   readonly channels: number;
   readonly samples: number;
@@ -40,6 +42,7 @@ export function exactData(x: Tensor, y: Tensor, criterion: TreeCriterion, classe
     targets,
     spreads: spreadsOf(targets, criterion),
     criterion,
+    byTarget: criterion === "absolute" ? (targets.squeeze(1).argsort().cast("i32").realize() as Tensor) : null,
     channels: isByClass(criterion) ? classes : (targets.shape[1] as number),
     samples,
     features,
@@ -78,6 +81,7 @@ function spreadsOf(targets: Tensor, criterion: TreeCriterion): Tensor {
 
 /** The impurity of a node, from its weight, its spread and the sums of its channels. */
 export function impurityOf(criterion: TreeCriterion, weight: number, spread: number, sums: ArrayLike<number>): number {
+  if (criterion === "absolute") return spread / weight;
   let total = 0;
   for (let c = 0; c < sums.length; c++) total += impurityTerm(criterion, (sums[c] as number) / weight);
   if (criterion === "gini") return 1 - total;

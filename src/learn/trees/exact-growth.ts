@@ -5,7 +5,7 @@
  *
  * Draws of features and thresholds belong to the seed, the tree and the node's number in it, so they depend on no device and no grouping.
  */
-import { mixed } from "../../core/seeded-order.js";
+import { mixed, permutation } from "../../core/seeded-order.js";
 import { exactSplits, rowsByPart, stack, type Tensor, tensor, totalsByPart, where } from "../../tensor/index.js";
 import { type ExactData, impurityOf, isByClass, sumType } from "./exact-data.js";
 import { columnsOf, NodeTable, type TreeColumns } from "./node-table.js";
@@ -22,6 +22,8 @@ export interface ExactLimits {
   readonly ccpAlpha: number;
   /** Features that each node looks at. */
   readonly maxFeatures: number;
+  /** Features that each tree is given, drawn by the seed; null for all. */
+  readonly featuresOfTree: number | null;
   /** Thresholds are drawn, one for each feature that a node looks at. */
   readonly isRandom: boolean;
   /** Pure nodes are split, too: isolation does not look at targets. */
@@ -73,7 +75,8 @@ class ExactGrowth {
   private order: Tensor;
   /** Nodes that are to be split, by their row of the table. */
   private open: number[] = [];
-  private readonly features: Int32Array;
+  /** The features of each tree. */
+  private readonly features: readonly Int32Array[];
   private readonly isNarrow: boolean;
 
   constructor(
@@ -83,8 +86,14 @@ class ExactGrowth {
   ) {
     this.order = rows.order;
     this.isNarrow = sumType(rows.order.device) === "f32";
-    this.table = new NodeTable(data.channels);
-    this.features = Int32Array.from({ length: data.features }, (_, f) => f);
+    this.table = new NodeTable(data.channels, data.criterion === "absolute");
+    const all = Int32Array.from({ length: data.features }, (_, f) => f);
+    const some = limits.featuresOfTree;
+    this.features = rows.starts.map((_, tree) =>
+      some === null
+        ? all
+        : Int32Array.from(permutation(data.features, [limits.seed, rows.firstTree + tree], 7)).subarray(0, some),
+    );
   }
 
   async begin(): Promise<void> {
@@ -130,14 +139,19 @@ class ExactGrowth {
     });
     const again = open.filter((node) => {
       const looked = table.get(node, "attempts") * this.width();
-      return looked > 0 && looked < this.data.features;
+      return looked > 0 && looked < this.given();
     });
     this.open = [...again, ...this.opened(firstNew)];
     return true;
   }
 
+  /** Features that each tree is given. */
+  private given(): number {
+    return this.limits.featuresOfTree ?? this.data.features;
+  }
+
   private width(): number {
-    return Math.min(this.limits.maxFeatures, this.data.features);
+    return Math.min(this.limits.maxFeatures, this.given());
   }
 
   private placesOf(places: Int32Array): Tensor {
@@ -152,7 +166,8 @@ class ExactGrowth {
   private totals(nodes: Tensor, splits: Tensor): Tensor {
     const { channels, criterion } = this.data;
     const rows = { ...this.data, ...this.rows, order: this.order, nodes };
-    return totalsByPart(rows, splits, { channels, isByClass: isByClass(criterion) });
+    const isByMedian = criterion === "absolute";
+    return totalsByPart(rows, splits, { channels, isByClass: isByClass(criterion), isByMedian });
   }
 
   /** The best split of each open node; in slices of candidates where all together need too much memory. */
@@ -185,13 +200,14 @@ class ExactGrowth {
   /** Features that open nodes look at, and draws for thresholds, [room, width]. */
   private drawn(room: number, width: number) {
     const { seed, isRandom } = this.limits;
-    const { features, open, rows, table } = this;
+    const { open, rows, table } = this;
     const candidates = new Int32Array(room * width).fill(-1);
     const draws = new Float64Array(isRandom ? room * width : 0);
-    const swaps = new Int32Array(features.length);
+    const swaps = new Int32Array(this.given());
     open.forEach((node, slot) => {
       const [tree, number] = [table.get(node, "tree"), table.get(node, "number")];
       const attempts = table.get(node, "attempts");
+      const features = this.features[tree] as Int32Array;
       let state = mixed(mixed(mixed(seed) ^ (rows.firstTree + tree)) ^ number);
       const next = (): number => {
         state = (state + 0x6d2b79f5) | 0;

@@ -3,7 +3,7 @@
  * say of rows that they did not see. Decision trees are forests of one tree.
  */
 import { ArgumentError } from "../../core/errors.js";
-import { permutation } from "../../core/seeded-order.js";
+import { below, bitsFrom, permutation, type Seed } from "../../core/seeded-order.js";
 import { foldIn, key, randint } from "../../random/index.js";
 import { arange, ones, type Tensor, tensor, zeros } from "../../tensor/index.js";
 import type { FitProgress } from "../core/estimator.js";
@@ -16,14 +16,20 @@ import { columnTensors, type TreeColumns } from "./node-table.js";
 /** How the trees of a forest differ. */
 export interface ForestPlan {
   readonly trees: number;
-  /** Rows of each tree: all of them, as many drawn with replacement ("bootstrap"), or some without. */
-  readonly rows: "all" | "bootstrap" | { readonly some: number };
+  /** Rows of each tree: all of them, as many drawn with replacement ("bootstrap"), or some, each of them once. */
+  readonly rows: "all" | "bootstrap" | SomeRows;
   /** Rows drawn by a bootstrap. */
   readonly drawn?: number;
   /** Whether classes count the same in the rows that each tree has drawn. */
   readonly balances?: boolean;
   /** Whether each row is predicted by the trees that did not see it. */
   readonly predictsUnseen: boolean;
+}
+
+/** Rows that each tree draws; with replacement the tree has fewer, since a row that is drawn twice stands once in it. */
+interface SomeRows {
+  readonly some: number;
+  readonly replaces: boolean;
 }
 
 /** Grown trees, and means of predictions of rows by trees that did not see them, [samples, outputs]. */
@@ -85,10 +91,11 @@ async function rowsOf(
   const { device } = data.values;
   const dtype = sumType(device);
   const own = (weights ? weights.cast(dtype).expandDims(0) : ones([1, samples], { device, dtype })).realize() as Tensor;
-  if (typeof plan.rows === "object") return someRows(own, plan.rows.some, seed, firstTree, trees);
+  if (typeof plan.rows === "object") return someRows(own, plan.rows, seed, firstTree, trees);
   const isBootstrap = plan.rows === "bootstrap";
   if (!isBootstrap && !weights) {
-    const order = arange(samples, { device, dtype: "i32" }).expandDims(0).broadcastTo([trees, samples]).flatten();
+    const each = data.byTarget ?? (arange(samples, { device, dtype: "i32" }) as Tensor);
+    const order = each.expandDims(0).broadcastTo([trees, samples]).flatten();
     return {
       rows: { firstTree, order: order.realize() as Tensor, ...placesOf(trees, samples), weights: own },
       isUnseen: null,
@@ -99,19 +106,22 @@ async function rowsOf(
   const all = (times && plan.balances ? counted.mul(balancing(data, times)) : counted).realize() as Tensor;
   // Rows that count come first; others have no place in any node.
   const isOut = all.equal(0);
-  const order = isOut.cast("i32").argsort({ axis: 1 }).cast("i32");
+  const { byTarget } = data;
+  const isOutThere = byTarget ? isOut.take(byTarget, { axis: 1 }) : isOut;
+  const places = isOutThere.cast("i32").argsort({ axis: 1 }).cast("i32");
+  const order = byTarget ? byTarget.take(places, { axis: 0 }) : places;
   const counts = (await isOut.logicalNot().cast("i32").sum({ axis: 1 }).data()) as ArrayLike<number>;
   if (Array.from(counts).includes(0)) {
     throw new ArgumentError("fit: all weights are zero for a tree's rows; give more of them a weight above zero.");
   }
   const ofAll = order.broadcastTo([trees, samples]).flatten().realize() as Tensor;
-  const places = placesOf(trees, samples);
+  const { starts } = placesOf(trees, samples);
   return {
     rows: {
       firstTree,
       order: ofAll,
-      starts: places.starts,
-      counts: places.starts.map((_, tree) => counts[counts.length === 1 ? 0 : tree] as number),
+      starts,
+      counts: starts.map((_, tree) => counts[counts.length === 1 ? 0 : tree] as number),
       weights: all,
     },
     isUnseen: times ? (times.equal(0) as Tensor) : null,
@@ -149,16 +159,31 @@ function balancing({ targets, channels }: ExactData, times: Tensor): Tensor {
   return shares.matmul(members) as Tensor;
 }
 
-/** Rows drawn without replacement, the first of a random order. */
-function someRows(weights: Tensor, some: number, seed: number, firstTree: number, trees: number): Group {
+function someRows(
+  weights: Tensor,
+  { some, replaces }: SomeRows,
+  seed: number,
+  firstTree: number,
+  trees: number,
+): Group {
   const { device } = weights;
   const samples = weights.shape[1] as number;
   const order = new Int32Array(trees * some);
-  for (let tree = 0; tree < trees; tree++) {
-    order.set(permutation(samples, [seed, firstTree + tree], 11).subarray(0, some), tree * some);
-  }
+  const { starts } = placesOf(trees, some);
+  const counts = starts.map((start, tree) => {
+    const own = drawnRows(samples, some, replaces, [seed, firstTree + tree]);
+    order.set(own, start);
+    return own.length;
+  });
   return {
-    rows: { firstTree, order: tensor(order, { device }) as Tensor, ...placesOf(trees, some), weights },
+    rows: { firstTree, order: tensor(order, { device }) as Tensor, starts, counts, weights },
     isUnseen: null,
   };
+}
+
+/** Different rows: those drawn with replacement, or the first of a random order. */
+function drawnRows(samples: number, some: number, replaces: boolean, seed: Seed): ArrayLike<number> {
+  if (!replaces) return permutation(samples, seed, 11).subarray(0, some);
+  const bits = bitsFrom(seed, 13);
+  return Int32Array.from(new Set(Array.from({ length: some }, () => below(samples, bits))));
 }

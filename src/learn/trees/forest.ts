@@ -19,8 +19,8 @@ import { type TreeMethods, treeMethods } from "./tree-methods.js";
 import {
   CLASS_TREE,
   type ClassTreeOptions,
+  checkAims,
   checkClassTree,
-  checkCounts,
   checkNumberTree,
   classWeights,
   criterionOf,
@@ -160,7 +160,7 @@ const forestRegressor = <K extends string>(kind: K, bootstraps: boolean) =>
       checkForest(kind, options, bootstraps);
       checkNumberTree(kind, options);
     },
-    checkTargets: checkCounts,
+    checkTargets: checkAims,
     learn({ x, y, weights, signal }, options) {
       const limits = exactLimits(options, x, null, !bootstraps);
       const data = exactData(x, y, criterionOf(options.criterion), 0);

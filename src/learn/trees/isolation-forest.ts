@@ -15,6 +15,7 @@ import type { ExactLimits } from "./exact-growth.js";
 import { growForest } from "./forest-growth.js";
 import { predictionsOf, type TreeTensors } from "./grown-tree.js";
 import { columnTensors, type TreeColumns } from "./node-table.js";
+import { checkFeatures, numberOfFeatures } from "./tree-options.js";
 
 /** Options of `isolationForest`. */
 export interface IsolationForestOptions {
@@ -22,6 +23,10 @@ export interface IsolationForestOptions {
   readonly nEstimators?: number;
   /** Rows of each tree, a number or a share below 1: 256 unless told, and at most all. */
   readonly maxSamples?: number;
+  /** Features of each tree: a number from 1 on, a share below 1, or null for all, unless told. */
+  readonly maxFeatures?: number | null;
+  /** Whether the rows of a tree are drawn with replacement: false unless told. */
+  readonly bootstrap?: boolean;
   /** The share of outliers among the samples of the fit, up to 0.5; "auto" unless told: those with a score below -0.5. */
   readonly contamination?: number | "auto";
   /** Which rows, features and thresholds: 0 unless told. */
@@ -77,11 +82,13 @@ const methods = {
 
 async function* learn(
   x: Tensor,
-  { nEstimators = 100, maxSamples = 256, contamination = "auto", seed = 0 }: IsolationForestOptions,
+  options: IsolationForestOptions,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<FitProgress, IsolationForestLearned> {
+  const { nEstimators = 100, maxSamples = 256, contamination = "auto", seed = 0 } = options;
+  const { maxFeatures = null, bootstrap = false } = options;
   const { device, dtype } = x;
-  const [samples] = x.shape as [number, number];
+  const [samples, features] = x.shape as [number, number];
   const some = Math.min(samples, Math.max(1, Math.floor(maxSamples < 1 ? maxSamples * samples : maxSamples)));
   const data = exactData(x, zeros([samples], { device, dtype }) as Tensor, "squared", 0);
   const limits: ExactLimits = {
@@ -95,8 +102,9 @@ async function* learn(
       seed,
     },
     ...{ maxDepth: Math.ceil(Math.log2(Math.max(2, some))), maxFeatures: 1, isRandom: true, splitsPure: true },
+    featuresOfTree: maxFeatures === null ? null : numberOfFeatures(maxFeatures, features),
   };
-  const plan = { trees: nEstimators, rows: { some }, predictsUnseen: false } as const;
+  const plan = { trees: nEstimators, rows: { some, replaces: bootstrap }, predictsUnseen: false } as const;
   const { groups } = yield* growForest(data, x, null, limits, plan, signal);
   const learned = {
     trees: columnTensors(groups.map(withLengths), device, dtype),
@@ -115,12 +123,16 @@ async function* learn(
 /** Outliers by how few random splits set them apart. */
 export const isolationForest = outlierDetector<IsolationForestLearned, IsolationForestOptions, typeof methods>({
   kind: "isolationForest",
-  options: { nEstimators: "number", maxSamples: "number", contamination: "any", seed: "number" },
+  options: {
+    ...{ nEstimators: "number", maxSamples: "number", maxFeatures: "any", bootstrap: "flag" },
+    ...{ contamination: "any", seed: "number" },
+  },
   takesWeights: false,
-  check({ nEstimators = 100, maxSamples = 256, contamination = "auto", seed = 0 }) {
+  check({ nEstimators = 100, maxSamples = 256, maxFeatures = null, contamination = "auto", seed = 0 }) {
     checkWhole("isolationForest", "nEstimators", nEstimators, 1);
     checkWhole("isolationForest", "seed", seed, 0);
     if (!(maxSamples > 0 && maxSamples < 1)) checkWhole("isolationForest", "maxSamples", maxSamples, 1);
+    checkFeatures("isolationForest", maxFeatures, false);
     if (contamination === "auto" || (contamination > 0 && contamination <= 0.5)) return;
     throw new ArgumentError(
       `isolationForest: contamination is ${shown(contamination)}; it is "auto" or a share above 0, at most 0.5.`,

@@ -19,7 +19,11 @@ export class NodeTable {
   private reals = new Float64Array(64 * REALS);
   private totals: Float64Array;
 
-  constructor(readonly channels: number) {
+  /** `hasValues`: sums of channels are predictions already; else they are divided by weights. */
+  constructor(
+    readonly channels: number,
+    readonly hasValues = false,
+  ) {
     this.totals = new Float64Array(64 * channels);
   }
 
@@ -126,8 +130,8 @@ export function columnsOf(
       columns.count[at] = table.get(node, "count");
       columns.weight[at] = table.real(node, "weight");
       columns.impurity[at] = table.real(node, "impurity");
-      for (let c = 0; c < outputs; c++)
-        columns.value[at * outputs + c] = table.sum(node, c) / (columns.weight[at] as number);
+      const share = table.hasValues ? 1 : (columns.weight[at] as number);
+      for (let c = 0; c < outputs; c++) columns.value[at * outputs + c] = table.sum(node, c) / share;
       if (table.isSplit(node) && stays(node)) {
         const left = table.get(node, "left");
         columns.feature[at] = table.get(node, "feature");

@@ -43,9 +43,9 @@ export interface ClassTreeOptions extends TreeOptions {
 export interface NumberTreeOptions extends TreeOptions {
   /**
    * The impurity of nodes: "squaredError" unless told. "friedmanMse" has the same impurity, and chooses splits by how far the means of both parts
-   * lie apart; "poisson" is for counts, zero or more.
+   * lie apart; "absoluteError" predicts medians, of one target; "poisson" is for counts, zero or more.
    */
-  readonly criterion?: "squaredError" | "friedmanMse" | "poisson";
+  readonly criterion?: "squaredError" | "friedmanMse" | "absoluteError" | "poisson";
 }
 
 /** The kinds of these options, for checks. */
@@ -94,12 +94,18 @@ function checkTree(kind: string, options: TreeOptions): void {
       `${kind}: minWeightFractionLeaf is ${shown(minWeightFractionLeaf)}; it is a share from 0 to 0.5.`,
     );
   }
-  const isShare = typeof maxFeatures === "number" && isShareBelowOne(maxFeatures);
-  const isNamed = maxFeatures === null || maxFeatures === "sqrt" || maxFeatures === "log2";
-  if (isShare || isNamed || (Number.isInteger(maxFeatures) && (maxFeatures as number) >= 1)) return;
-  throw new ArgumentError(
-    `${kind}: maxFeatures is ${shown(maxFeatures)}; it is a whole number from 1 on, a share below 1, "sqrt", "log2" or null.`,
-  );
+  checkFeatures(kind, maxFeatures, true);
+}
+
+/** Throws unless `maxFeatures` is a number of features, or where names are taken, one of them. */
+export function checkFeatures(kind: string, maxFeatures: unknown, takesNames: boolean): void {
+  const isNamed = maxFeatures === null || (takesNames && (maxFeatures === "sqrt" || maxFeatures === "log2"));
+  const isNumber = typeof maxFeatures === "number";
+  if (isNamed || (isNumber && (isShareBelowOne(maxFeatures) || (Number.isInteger(maxFeatures) && maxFeatures >= 1)))) {
+    return;
+  }
+  const others = takesNames ? 'a share below 1, "sqrt", "log2" or null' : "a share below 1, or null";
+  throw new ArgumentError(`${kind}: maxFeatures is ${shown(maxFeatures)}; it is a whole number from 1 on, ${others}.`);
 }
 
 export function checkClassTree(kind: string, options: ClassTreeOptions): void {
@@ -110,11 +116,16 @@ export function checkClassTree(kind: string, options: ClassTreeOptions): void {
 
 export function checkNumberTree(kind: string, options: NumberTreeOptions): void {
   checkTree(kind, options);
-  checkChoice(kind, "criterion", options.criterion, ["squaredError", "friedmanMse", "poisson"]);
+  checkChoice(kind, "criterion", options.criterion, ["squaredError", "friedmanMse", "absoluteError", "poisson"]);
 }
 
-/** Throws on targets that no Poisson deviance takes. */
-export async function checkCounts(operation: string, y: Tensor, { criterion }: NumberTreeOptions): Promise<void> {
+/** Throws on targets that a criterion does not take. */
+export async function checkAims(operation: string, y: Tensor, { criterion }: NumberTreeOptions): Promise<void> {
+  if (criterion === "absoluteError" && y.rank === 2 && (y.shape[1] as number) > 1) {
+    throw new ArgumentError(
+      `${operation}: there are ${y.shape[1]} targets for each sample; the criterion "absoluteError" takes one.`,
+    );
+  }
   if (criterion !== "poisson") return;
   const [least, total] = await Promise.all([y.min().item(), y.sum().item()]);
   if (Number(least) >= 0 && Number(total) > 0) return;
@@ -123,8 +134,8 @@ export async function checkCounts(operation: string, y: Tensor, { criterion }: N
   );
 }
 
-/** Features that a node looks at. */
-function featuresToLook(maxFeatures: number | "sqrt" | "log2" | null, features: number): number {
+/** A number of features, as options give it. */
+export function numberOfFeatures(maxFeatures: number | "sqrt" | "log2" | null, features: number): number {
   if (maxFeatures === null) return features;
   if (maxFeatures === "sqrt") return Math.max(1, Math.floor(Math.sqrt(features)));
   if (maxFeatures === "log2") return Math.max(1, Math.floor(Math.log2(features)));
@@ -141,7 +152,8 @@ export function exactLimits(options: TreeOptions, x: Tensor, looksAt: "sqrt" | n
     ...{ maxDepth, maxLeafNodes, minWeightFractionLeaf, minImpurityDecrease, ccpAlpha, isRandom, seed },
     minSamplesSplit: samplesOf(minSamplesSplit, samples),
     minSamplesLeaf: samplesOf(minSamplesLeaf, samples),
-    maxFeatures: featuresToLook(maxFeatures, features),
+    maxFeatures: numberOfFeatures(maxFeatures, features),
+    featuresOfTree: null,
     splitsPure: false,
   };
 }
@@ -154,6 +166,8 @@ export function criterionOf(given: ClassTreeOptions["criterion"] | NumberTreeOpt
       return "squared";
     case "friedmanMse":
       return "friedman";
+    case "absoluteError":
+      return "absolute";
     case "logLoss":
       return "entropy";
     default:

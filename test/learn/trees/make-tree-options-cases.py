@@ -22,6 +22,8 @@ CASES = [
     (NUMBERS, "diabetes", dict(min_weight_fraction_leaf=0.06, max_leaf_nodes=6, weights=True)),
     (NUMBERS, "diabetes", dict(criterion="friedman_mse", min_samples_leaf=10, min_impurity_decrease=60000.0)),
     (NUMBERS, "several", dict(criterion="friedman_mse", min_samples_leaf=15)),
+    (NUMBERS, "diabetes", dict(criterion="absolute_error", max_depth=3, min_samples_leaf=10)),
+    (NUMBERS, "diabetes", dict(criterion="absolute_error", max_leaf_nodes=5, min_samples_leaf=15)),
     (NUMBERS, "several", dict(criterion="friedman_mse", min_samples_leaf=8, max_leaf_nodes=7, weights=True)),
 ]
 NAMES = {"log_loss": "logLoss", "friedman_mse": "friedmanMse", "absolute_error": "absoluteError"}

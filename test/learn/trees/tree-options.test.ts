@@ -6,8 +6,10 @@ import { test } from "node:test";
 import {
   decisionTreeClassifier,
   decisionTreeRegressor,
+  extraTreesRegressor,
   histGradientBoostingRegressor,
   randomForestClassifier,
+  randomForestRegressor,
 } from "../../../src/learn/index.js";
 import { forestData, type SingleTree } from "../../support/forest-cases.js";
 import { closeTo, of } from "../../support/learn-cases.js";
@@ -28,7 +30,12 @@ describeOnTensorDevices("options of trees", (device) => {
   const onCpu = device === "cpu";
   const dtypes = devicesWithDoubles().includes(device) && onCpu ? (["f64", "f32"] as const) : (["f32"] as const);
   // The software driver takes long to compile: it gets one case of each kernel.
-  const wanted = cases.trees.filter(({ weights, options }) => onCpu || (weights && "minWeightFractionLeaf" in options));
+  const wanted = cases.trees.filter(
+    ({ weights, options }) =>
+      onCpu ||
+      (weights && "minWeightFractionLeaf" in options) ||
+      ("maxLeafNodes" in options && options.criterion === "absoluteError"),
+  );
   for (const tree of wanted) {
     for (const dtype of dtypes) {
       test(`${tree.kind}, ${tree.data}, ${JSON.stringify(tree.options)}, ${dtype}: scikit-learn's tree`, () =>
@@ -115,6 +122,34 @@ test("balancedSubsample weighs classes by the rows that a tree has drawn: its ro
   assert.ok(numbersOf(whole.learned.trees.value.at(":", 0)).some((share) => Math.abs(share - 0.5) > 1e-3));
   const all = { classWeight: "balancedSubsample", bootstrap: false } as const;
   assert.throws(() => randomForestClassifier(all), /without bootstrap all trees see all rows/);
+});
+
+test("absolute errors: whole weights count as so many samples; a forest predicts means of medians", async () => {
+  const { x, y } = forestData("diabetes");
+  const [rows, aims] = [x.slice(0, 90), y.slice(0, 90).map((value, i) => value + i / 100)];
+  const weights = rows.map((_, i) => i % 3);
+  const tree = decisionTreeRegressor({ criterion: "absoluteError", maxDepth: 4 });
+  const weighted = await tree.fit(of(rows, "f64"), aims, { weights });
+  const times = rows.flatMap((_, i) => Array.from({ length: weights[i]! }, () => i));
+  const repeated = await tree.fit(
+    of(
+      times.map((i) => rows[i]!),
+      "f64",
+    ),
+    times.map((i) => aims[i]!),
+  );
+  const known = of(
+    times.map((i) => rows[i]!),
+    "f64",
+  );
+  await closeTo(weighted.predict(known), numbersOf(repeated.predict(known)), 1e-12, "predictions");
+  const options = { criterion: "absoluteError", nEstimators: 10 } as const;
+  const forest = await randomForestRegressor(options).fit(x.slice(0, 200), y.slice(0, 200), cpu);
+  assert.ok((await forest.score(x.slice(200), y.slice(200)).item()) > 0.2);
+  const random = await extraTreesRegressor(options).fit(x.slice(0, 200), y.slice(0, 200), cpu);
+  assert.ok((await random.score(x.slice(0, 200), y.slice(0, 200)).item()) > 0.99);
+  const pairs = async () => tree.fit(rows, rows.map((row) => row.slice(0, 2)), cpu); // biome-ignore format: a row
+  await assert.rejects(pairs, /there are 2 targets for each sample; the criterion "absoluteError" takes one/);
 });
 
 test("options out of their range are refused", () => {

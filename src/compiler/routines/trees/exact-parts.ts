@@ -116,6 +116,10 @@ function totalsKernel({ inputs: [, nodes, splits, targets, weights], params }: N
   const channelAt = (channel: Value) => add(add(to, i(TOTALS_BEFORE)), channel);
   const grow = (at: Value, by: Value) => k.store(out, at, k.binary("add", k.read(out, at, type), by));
   k.when(k.compare("gt", size, i(0)), () => {
+    if (params.isByMedian) {
+      medianTotals();
+      return [];
+    }
     const sums = counted(k, rows, size, [zero, zero], (index, [total, spread]) => {
       const row = k.load(from, add(first, index), "i32");
       const weight = k.load(shares, add(weightsOf, row), type);
@@ -135,4 +139,34 @@ function totalsKernel({ inputs: [, nodes, splits, targets, weights], params }: N
     return [];
   });
   return k.finish();
+
+  /** The weight of the part, its median, and the distances to it. Of an even weight the median is the middle of two. */
+  function medianTotals(): void {
+    const rowAt = (index: Value) => k.load(from, add(first, index), "i32");
+    const weightAt = (index: Value) => k.load(shares, add(weightsOf, rowAt(index)), type);
+    const aimAt = (index: Value) => k.load(aims, rowAt(index), type);
+    const [total] = counted(k, rows, size, [zero], (index, [held]) => [k.binary("add", held, weightAt(index))]);
+    const half = k.binary("mul", total, k.constant(type, 0.5));
+    const one = i(1);
+    // Places before the weight is a half, and before it is more: the same unless the half is met.
+    const [, low, high] = counted(k, rows, size, [zero, i(0), i(0)], (index, [held, reached, passed]) => {
+      const next = k.binary("add", held, weightAt(index));
+      return [
+        next,
+        add(reached, k.select(k.compare("lt", next, half), one, i(0))),
+        add(passed, k.select(k.compare("le", next, half), one, i(0))),
+      ];
+    });
+    const last = k.binary("sub", size, one);
+    const targetAt = (place: Value) => aimAt(k.binary("min", place, last));
+    const [a, b] = [targetAt(low), targetAt(high)];
+    const median = k.binary("mul", k.binary("add", a, b), k.constant(type, 0.5));
+    const [distance] = counted(k, rows, size, [zero], (index, [held]) => {
+      const rest = k.unary("abs", k.binary("sub", aimAt(index), median));
+      return [k.binary("add", held, k.binary("mul", weightAt(index), rest))];
+    });
+    [total, distance, median].forEach((value, which) => {
+      k.store(out, add(to, i(which)), value);
+    });
+  }
 }

@@ -13,7 +13,8 @@ import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { Routine } from "../../target/routine.js";
 import { indices } from "./codes.js";
 import { counted, MOST_CARRIED, PLACE_FACTS } from "./exact-parts.js";
-import { type Criterion, channelSums } from "./split-criteria.js";
+import { MEDIAN_SUMS, medianSums } from "./median-sums.js";
+import { type ChannelSums, type Criterion, channelSums } from "./split-criteria.js";
 
 /** Rows that are sorted by insertion, at most. */
 const MOST_INSERTED = 40;
@@ -28,7 +29,8 @@ export const sortedSplitsRoutine: Routine = (node, _, settings) => {
   const type = node.dtype as "f32" | "f64";
   const scratch = { dtype: "i32", shape: [width, 2, order.shape[0]] } as const;
   const isRandom = node.params.isRandom as boolean;
-  const sorting = isRandom ? [] : [scratch, scratch];
+  const medians = { dtype: type, shape: [width, MEDIAN_SUMS, order.shape[0]] } as const;
+  const sorting = [...(isRandom ? [] : [scratch, scratch]), ...(isByMedian(node) ? [medians] : [])];
   return {
     temporaries: [{ dtype: type, shape: [count, width, FOUND] }, ...sorting],
     steps: [
@@ -51,6 +53,8 @@ export const sortedSplitsRoutine: Routine = (node, _, settings) => {
   };
 };
 
+const isByMedian = ({ params }: Node): boolean => params.criterion === "absolute";
+
 /** A thread's candidate: the kernel, its buffers, and where its node lies. */
 interface Search {
   readonly k: KernelBuilder;
@@ -66,12 +70,16 @@ interface Search {
   readonly numberOf: (row: Value) => Value;
   readonly rankOf: (row: Value) => Value;
   readonly draw: () => Value;
-  readonly sums: ReturnType<typeof channelSums>;
+  readonly sums: ChannelSums;
+  /** How sums know the row at a place of the node, and the row of what they know. */
+  readonly itemAt: (index: Value) => Value;
+  readonly rowOf: (item: Value) => Value;
   /** Writes what was found. */
   readonly tell: (score: Value, left: Value, threshold: Value) => void;
 }
 
-function searchKernel({ inputs, params, dtype }: Node, settings: ElementSettings) {
+function searchKernel(given: Node, settings: ElementSettings) {
+  const { inputs, params, dtype } = given;
   const [, values, order, , candidates, targets, weights, totalsOfNodes] = inputs;
   const [, rows] = values.shape;
   const [count, width] = candidates.shape;
@@ -94,27 +102,38 @@ function searchKernel({ inputs, params, dtype }: Node, settings: ElementSettings
     const column = k.binary("mul", feature, i(rows));
     const weightsOf = weights.shape[0] === 1 ? i(0) : times(fact(2), rows);
     const channels = totalsOfNodes.shape[1] - TOTALS_BEFORE;
+    const rowAt = (index: Value) => k.load(from, add(first, index), "i32");
+    const lists = params.isRandom ? null : ([k.buffer("i32", true), k.buffer("i32", true)] as const);
+    const leastWeight = params.hasLeastWeight
+      ? k.load(totals, add(times(node, TOTALS_BEFORE + channels), i(1)), type)
+      : null;
+    const weight = k.load(totals, times(node, TOTALS_BEFORE + channels), type);
+    const weightOf = (row: Value) => k.load(shares, add(weightsOf, row), type);
+    const byMedian = isByMedian(given);
     const search: Search = {
       ...{ k, type, valueType, first, own, rows, places: order.shape[0] },
       minSamplesLeaf: params.minSamplesLeaf as number,
-      rowAt: (index) => k.load(from, add(first, index), "i32"),
+      rowAt,
+      itemAt: byMedian ? (index) => index : rowAt,
+      rowOf: byMedian ? rowAt : (item) => item,
       numberOf: (row) => k.load(source, add(column, row), valueType),
       rankOf: (row) => k.load(ranks, add(column, row), "i32"),
       draw: () => k.load(draws, k.row, valueType),
-      sums: channelSums(k, type, {
-        criterion: params.criterion as Criterion,
-        channels,
-        isCarried: channels <= MOST_CARRIED,
-        weightOf: (row) => k.load(shares, add(weightsOf, row), type),
-        targetOf: (row, channel) => k.load(aims, add(times(row, targets.shape[1]), channel), type),
-        total: (channel) =>
-          k.load(totals, add(times(node, TOTALS_BEFORE + channels), add(channel, i(TOTALS_BEFORE))), type),
-        weight: k.load(totals, times(node, TOTALS_BEFORE + channels), type),
-        leastWeight: params.hasLeastWeight
-          ? k.load(totals, add(times(node, TOTALS_BEFORE + channels), i(1)), type)
-          : null,
-        log: (x) => elementOps(k, settings).math("log", { dtype: type, value: x }).value,
-      }),
+      sums: byMedian
+        ? medianSums(k, type, {
+            ...{ rows, own, weight, leastWeight, memory: k.buffer(type, true) },
+            begin: (list) => add(times(add(times(place, MEDIAN_SUMS), i(list)), order.shape[0]), first),
+            weightOf: (index) => weightOf(rowAt(index)),
+            targetOf: (index) => k.load(aims, rowAt(index), type),
+          })
+        : channelSums(k, type, {
+            ...{ criterion: params.criterion as Criterion, channels, weight, weightOf, leastWeight },
+            isCarried: channels <= MOST_CARRIED,
+            targetOf: (row, channel) => k.load(aims, add(times(row, targets.shape[1]), channel), type),
+            total: (channel) =>
+              k.load(totals, add(times(node, TOTALS_BEFORE + channels), add(channel, i(TOTALS_BEFORE))), type),
+            log: (x) => elementOps(k, settings).math("log", { dtype: type, value: x }).value,
+          }),
       tell: (score, left, threshold) => {
         [score, k.convert(type, left), k.convert(type, threshold)].forEach((value, which) => {
           tell(which, value);
@@ -124,8 +143,8 @@ function searchKernel({ inputs, params, dtype }: Node, settings: ElementSettings
     const [least, most] = extremes(search, !params.isRandom);
     k.when(k.compare("gt", most, least), () => {
       tell(FOUND - 1, k.constant(type, 1));
-      if (params.isRandom) randomSplit(search, least, most);
-      else sortedSplit(search, place, least, most, [k.buffer("i32", true), k.buffer("i32", true)]);
+      if (lists) sortedSplit(search, place, least, most, lists);
+      else randomSplit(search, least, most);
       return [];
     });
     return [];
@@ -146,15 +165,14 @@ function extremes({ k, rows, own, rowAt, numberOf, rankOf }: Search, isByRank: b
 
 /** One threshold between the extremes. */
 function randomSplit(search: Search, least: Value, most: Value): void {
-  const { k, valueType, rows, own, rowAt, numberOf, minSamplesLeaf, sums, tell } = search;
+  const { k, valueType, rows, own, rowAt, itemAt, numberOf, minSamplesLeaf, sums, tell } = search;
   const { i, add } = indices(k);
   const drawn = k.binary("add", least, k.binary("mul", search.draw(), k.binary("sub", most, least)));
   const threshold = k.select(k.compare("ge", drawn, most), least, drawn);
   sums.clear();
   const [count, ...carried] = counted(k, rows, own, [i(0), ...sums.initial], (index, [left, ...held]) => {
-    const row = rowAt(index);
-    const isLeft = k.compare("le", numberOf(row), threshold);
-    return [k.select(isLeft, add(left, i(1)), left), ...sums.added(row, held, isLeft)];
+    const isLeft = k.compare("le", numberOf(rowAt(index)), threshold);
+    return [k.select(isLeft, add(left, i(1)), left), ...sums.added(itemAt(index), held, isLeft)];
   });
   const isAllowed = enough(k, count, own, minSamplesLeaf);
   k.when(isAllowed, () => {
@@ -181,7 +199,8 @@ function sortedSplit(
   most: Value,
   [keys, sorted]: readonly [number, number],
 ): void {
-  const { k, rows, places, first, own, minSamplesLeaf, sums, rankOf, rowAt, numberOf, tell, type } = search;
+  const { k, rows, places, first, own, minSamplesLeaf, sums, rankOf, rowAt, itemAt, rowOf, numberOf, tell, type } =
+    search;
   const { i, add, times } = indices(k);
   // Memory of this thread: the places of its node among those of its candidate, twice.
   const base = add(times(place, 2 * places), first);
@@ -189,7 +208,7 @@ function sortedSplit(
     k.compare("le", own, i(MOST_INSERTED)),
     () => {
       counted(k, MOST_INSERTED, own, [], (index) => {
-        insert(k, [keys, sorted], base, index, rowAt(index), rankOf(rowAt(index)));
+        insert(k, [keys, sorted], base, index, itemAt(index), rankOf(rowAt(index)));
         return [];
       });
       return [base];
@@ -206,8 +225,8 @@ function sortedSplit(
     lastPlace,
     [none, i(0), rank(i(0)), ...sums.initial],
     (index, [held, at, here, ...carried]) => {
-      const row = k.read(sorted, add(start, index), "i32");
-      const next = sums.added(row, carried, null);
+      const item = k.read(sorted, add(start, index), "i32");
+      const next = sums.added(item, carried, null);
       const after = rank(add(index, i(1)));
       const count = add(index, i(1));
       const isPlace = k.binary("and", k.compare("ne", after, here), enough(k, count, own, minSamplesLeaf));
@@ -224,7 +243,7 @@ function sortedSplit(
     },
   );
   k.when(k.compare("gt", left, i(0)), () => {
-    const valueAt = (index: Value) => numberOf(k.read(sorted, add(start, index), "i32"));
+    const valueAt = (index: Value) => numberOf(rowOf(k.read(sorted, add(start, index), "i32")));
     const [below, above] = [valueAt(k.binary("sub", left, i(1))), valueAt(left)];
     const half = k.constant(below.type, 0.5);
     const middle = k.binary("add", k.binary("mul", below, half), k.binary("mul", above, half));
@@ -233,7 +252,7 @@ function sortedSplit(
   });
 }
 
-/** Puts a row among those before it. */
+/** Puts a row, as sums know it, among those before it. */
 function insert(
   k: KernelBuilder,
   [keys, sorted]: readonly [number, number],
@@ -264,7 +283,7 @@ function insert(
 
 /** Sorts by bytes; the place where the sorted rows begin. */
 function byBytes(
-  { k, rows, places, own, rowAt, rankOf }: Search,
+  { k, rows, places, own, rowAt, itemAt, rankOf }: Search,
   base: Value,
   least: Value,
   most: Value,
@@ -272,9 +291,8 @@ function byBytes(
 ): Value {
   const { i, add } = indices(k);
   counted(k, rows, own, [], (index) => {
-    const row = rowAt(index);
-    k.store(keys, add(base, index), rankOf(row));
-    k.store(sorted, add(base, index), row);
+    k.store(keys, add(base, index), rankOf(rowAt(index)));
+    k.store(sorted, add(base, index), itemAt(index));
     return [];
   });
   const counts = k.array("i32", DIGITS, true);

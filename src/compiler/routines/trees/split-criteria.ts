@@ -25,10 +25,10 @@ interface Channels {
   log(x: Value): Value;
 }
 
-/** Sums of the left part, as values of a loop: its weight first. */
-interface ChannelSums {
+/** Sums of the left part, as values of a loop: its weight first. A row is known by its number, or by its place where medians are looked for. */
+export interface ChannelSums {
   readonly initial: readonly Value[];
-  /** Sets sums in memory to zero. */
+  /** Sets sums in memory to those of no row. */
   clear(): void;
   /** With one more row; only where `gate` is true. */
   added(row: Value, carried: readonly Value[], gate: Value | null): Value[];
