@@ -44,6 +44,10 @@ linears = [
     linear("without intercept", "ridge", {"fitIntercept": False, "alpha": 0.5}, Ridge(alpha=0.5, fit_intercept=False)),
     linear("weighted, two outputs", "ridge", {"alpha": 3}, Ridge(alpha=3), y=two, weights=weights),
     linear("more features than samples", "ridge", {"alpha": 0.1}, Ridge(alpha=0.1), x=wide, y=wide_y),
+    linear("positive", "linearRegression", {"positive": True}, LinearRegression(positive=True)),
+    linear("positive, two outputs, weighted", "linearRegression", {"positive": True, "fitIntercept": False},
+           LinearRegression(positive=True, fit_intercept=False), y=two + [0, 3], weights=weights),
+    linear("positive", "ridge", {"positive": True, "alpha": 50}, Ridge(alpha=50, positive=True, tol=1e-14, max_iter=100000)),
     linear("no penalty", "ridge", {"alpha": 0}, Ridge(alpha=0)),
 ]
 

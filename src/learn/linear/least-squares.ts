@@ -6,11 +6,14 @@ import { cholesky, choSolve } from "../../linalg/triangular.js";
 import { eye, isTensor, type Tensor } from "../../tensor/index.js";
 import { regressor } from "../core/sorts.js";
 import { centred, type LinearLearned, linearPrediction } from "./linear-model.js";
+import { nonNegativeSolution } from "./non-negative.js";
 
 /** Options of `linearRegression`. */
 export interface LinearRegressionOptions {
   /** True unless told: an intercept is learned. */
   readonly fitIntercept?: boolean;
+  /** Coefficients are zero or more; false unless told. */
+  readonly positive?: boolean;
 }
 
 /**
@@ -19,9 +22,10 @@ export interface LinearRegressionOptions {
  */
 export const linearRegression = regressor<LinearLearned, LinearRegressionOptions>({
   kind: "linearRegression",
-  options: { fitIntercept: "flag" },
-  learn({ x, y, weights }, { fitIntercept = true }) {
+  options: { fitIntercept: "flag", positive: "flag" },
+  learn({ x, y, weights }, { fitIntercept = true, positive }) {
     const problem = centred(x, y, weights, fitIntercept);
+    if (positive) return problem.learned(nonNegativeSolution(problem.x, problem.y, 0));
     return problem.learned(lstsq(problem.x, problem.y).x as Tensor);
   },
   predict: linearPrediction,
@@ -36,14 +40,15 @@ export interface RidgeOptions extends LinearRegressionOptions {
 /** Least squares with the penalty alpha · Σ coefficients². The intercept is not penalised. */
 export const ridge = regressor<LinearLearned, RidgeOptions>({
   kind: "ridge",
-  options: { fitIntercept: "flag", alpha: "any" },
+  options: { fitIntercept: "flag", alpha: "any", positive: "flag" },
   settings: ["alpha"],
   check({ alpha = 1 }) {
     if (isTensor(alpha) ? alpha.rank === 0 : typeof alpha === "number" && alpha >= 0 && Number.isFinite(alpha)) return;
     throw new ArgumentError(`ridge: alpha is ${shown(alpha)}; it is a number, zero or more, or a tensor of one.`);
   },
-  learn({ x, y, weights }, { fitIntercept = true, alpha = 1 }) {
+  learn({ x, y, weights }, { fitIntercept = true, alpha = 1, positive }) {
     const problem = centred(x, y, weights, fitIntercept);
+    if (positive) return problem.learned(nonNegativeSolution(problem.x, problem.y, alpha));
     return problem.learned(ridgeSolution(problem.x, problem.y, alpha));
   },
   predict: linearPrediction,

@@ -7,6 +7,13 @@ export {
 } from "./k-neighbors.js";
 export type { KdTree } from "./kd-tree.js";
 export {
+  type DensityKernel,
+  type DensitySampleOptions,
+  type KernelDensityLearned,
+  type KernelDensityOptions,
+  kernelDensity,
+} from "./kernel-density.js";
+export {
   type LocalOutlierFactorLearned,
   type LocalOutlierFactorOptions,
   localOutlierFactor,

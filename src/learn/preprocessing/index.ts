@@ -15,6 +15,7 @@ export {
 } from "./quantile-transformer.js";
 export { type BinarizerOptions, binarizer, type NormalizerOptions, normalizer, type RowNorm } from "./row-scalers.js";
 export {
+  type BatchScalerMethods,
   type MinMaxScalerOptions,
   maxAbsScaler,
   minMaxScaler,

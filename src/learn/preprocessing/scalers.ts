@@ -6,10 +6,11 @@ import { ArgumentError } from "../../core/errors.js";
 import { normalQuantile } from "../../core/normal-quantile.js";
 import { shown } from "../../core/shown.js";
 import { ones, type Tensor, where, zeros } from "../../tensor/index.js";
+import { type FitOptions, weightsBeside } from "../core/estimator.js";
 import { inputNames } from "../core/feature-names.js";
-import type { Fitted } from "../core/model.js";
+import type { Facts, Fitted, Method, Model } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
-import { samplesFor, transformer } from "../core/sorts.js";
+import { samplesFor, type TransformMethods, transformer } from "../core/sorts.js";
 
 /** What scalers learn: a column's value becomes (value − shift) / scale. */
 export interface ScalerLearned {
@@ -28,6 +29,53 @@ const methods = {
   },
 };
 
+/** The sort of what a scaler knows of columns: numbers that those of two batches make those of both. */
+interface ByBatch<O> {
+  /** Of a batch. */
+  of(x: Tensor, weights: Tensor | null): Stats;
+  /** Of two batches together. */
+  joined(a: Stats, b: Stats): Stats;
+  /** The scaler of a batch. */
+  scaler(stats: Stats, options: O): { readonly shift: Tensor; readonly scale: Tensor };
+}
+
+/** Numbers of columns by name, [features]; they are learned beside `shift` and `scale`. */
+type Stats = Readonly<Record<string, Tensor>>;
+
+/** Methods of scalers that learn batch by batch. */
+export interface BatchScalerMethods<O extends object> extends Readonly<Record<string, Method>> {
+  /** Samples as they were before `transform`. */
+  inverseTransform(model: Fitted<ScalerLearned>, samples: Samples): Tensor;
+  /** The model that has also seen these samples. Their values are not checked, so that updates trace. */
+  partialFit(
+    model: Fitted<ScalerLearned, O>,
+    samples: Samples,
+    options?: Pick<FitOptions, "weights">,
+  ): Model<ScalerLearned, O, TransformMethods<ScalerLearned, O> & BatchScalerMethods<O>>;
+}
+
+const learnedBy = <O>(rule: ByBatch<O>, stats: Stats, options: O): ScalerLearned => ({
+  ...stats,
+  ...rule.scaler(stats, options),
+});
+
+function batchMethods<O extends object>(
+  rule: ByBatch<O>,
+  maker: () => { readonly model: (learned: ScalerLearned, options: O, facts: Facts) => unknown },
+): BatchScalerMethods<O> {
+  return {
+    ...methods,
+    partialFit(model, samples, { weights } = {}) {
+      const operation = `${model.kind}.partialFit`;
+      const x = samplesFor(model as Fitted<unknown, object>, "partialFit", samples);
+      const counted = weights === undefined ? null : weightsBeside(operation, weights, x);
+      const { options, features, classes } = model;
+      const stats = rule.joined(model.learned, rule.of(x, counted));
+      return maker().model(learnedBy(rule, stats, options), options, { features, classes }) as never;
+    },
+  };
+}
+
 /** A scale to divide by: columns that do not vary stay as they are. */
 const divisor = (spread: Tensor): Tensor => where(spread.equal(0), 1, spread) as Tensor;
 
@@ -42,11 +90,23 @@ export interface StandardScalerOptions {
   readonly withStd?: boolean;
 }
 
-/** Columns with mean 0 and standard deviation 1. */
-export const standardScaler = transformer<ScalerLearned, StandardScalerOptions, typeof methods>({
-  kind: "standardScaler",
-  options: { withMean: "flag", withStd: "flag" },
-  learn({ x, weights }, { withMean = true, withStd = true }) {
+/** Extremes of columns. */
+const rangeRule = {
+  of: (x: Tensor) => ({ least: x.nanMin({ axis: 0 }) as Tensor, largest: x.nanMax({ axis: 0 }) as Tensor }),
+  joined: (a: Stats, b: Stats) => ({
+    least: extreme("minimum", a.least as Tensor, b.least as Tensor),
+    largest: extreme("maximum", a.largest as Tensor, b.largest as Tensor),
+  }),
+};
+
+/** The smaller or larger of two, or the one that is there. */
+const extreme = (which: "minimum" | "maximum", a: Tensor, b: Tensor): Tensor =>
+  where(a.isNaN(), b, where(b.isNaN(), a, a[which](b))) as Tensor;
+
+/** Means and variances of columns, and the weight of the samples that they are of (Chan, Golub & LeVeque 1983). */
+const momentsRule: ByBatch<StandardScalerOptions> = {
+  of(x, weights) {
+    const isThere = x.isNaN().logicalNot().cast(x.dtype);
     const average = (of: Tensor): Tensor => {
       if (!weights) return of.nanMean({ axis: 0 }) as Tensor;
       const counted = where(of.isNaN(), 0, weights.expandDims(1));
@@ -54,15 +114,47 @@ export const standardScaler = transformer<ScalerLearned, StandardScalerOptions, 
     };
     const mean = average(x);
     const variance = average(x.sub(mean).square() as Tensor);
-    // Rounding leaves a little variance in a column of equal values.
-    const isConstant = x.nanMax({ axis: 0 }).equal(x.nanMin({ axis: 0 }));
-    const spread = where(isConstant, 0, variance.sqrt()) as Tensor;
-    return { shift: withMean ? mean : none(x), scale: withStd ? divisor(spread) : unit(x) };
+    const counts = (weights ? isThere.mul(weights.expandDims(1)) : isThere).sum({ axis: 0 }) as Tensor;
+    return { mean, variance, counts, ...rangeRule.of(x) };
   },
+  joined(a, b) {
+    const counts = (a.counts as Tensor).add(b.counts as Tensor) as Tensor;
+    const share = (of: Stats): Tensor => (of.counts as Tensor).div(where(counts.equal(0), 1, counts)) as Tensor;
+    // A column without values has no mean; it counts nothing.
+    const [inA, inB] = [a, b].map((of) => (of.counts as Tensor).greater(0)) as [Tensor, Tensor];
+    const apart = where(inA.logicalAnd(inB), (b.mean as Tensor).sub(a.mean as Tensor), 0);
+    const between = apart.square().mul(share(a)).mul(share(b));
+    const part = (of: Stats, name: string, isIn: Tensor) => where(isIn, (of[name] as Tensor).mul(share(of)), 0);
+    const variance = part(a, "variance", inA)
+      .add(part(b, "variance", inB))
+      .add(between) as Tensor;
+    const mean = where(inA, (a.mean as Tensor).add(apart.mul(share(b))), b.mean as Tensor) as Tensor;
+    return { mean, variance, counts, ...rangeRule.joined(a, b) };
+  },
+  scaler({ mean, variance, least, largest }, { withMean = true, withStd = true }) {
+    const [shift, spread] = [mean as Tensor, (variance as Tensor).sqrt() as Tensor];
+    // Rounding leaves a little variance in a column of equal values.
+    const isConstant = (least as Tensor).equal(largest as Tensor);
+    return {
+      shift: withMean ? shift : (where(shift.isNaN(), 0, shift.mul(0)) as Tensor),
+      scale: withStd
+        ? divisor(where(isConstant, 0, spread) as Tensor)
+        : (where(spread.isNaN(), 1, spread.mul(0).add(1)) as Tensor),
+    };
+  },
+};
+
+const standardMethods: BatchScalerMethods<StandardScalerOptions> = batchMethods(momentsRule, () => standardScaler);
+
+/** Columns with mean 0 and standard deviation 1. */
+export const standardScaler = transformer<ScalerLearned, StandardScalerOptions, typeof standardMethods>({
+  kind: "standardScaler",
+  options: { withMean: "flag", withStd: "flag" },
+  learn: ({ x, weights }, options) => learnedBy(momentsRule, momentsRule.of(x, weights), options),
   transform: scaled,
   allowsMissing: true,
   featureNames: (_, features) => inputNames(features),
-  methods,
+  methods: standardMethods,
 });
 
 /** Options of `minMaxScaler`. */
@@ -73,37 +165,55 @@ export interface MinMaxScalerOptions {
   readonly clip?: boolean;
 }
 
+const minMaxRule: ByBatch<MinMaxScalerOptions> = {
+  ...rangeRule,
+  scaler({ least, largest }, { range: [low, high] = [0, 1] }) {
+    const from = least as Tensor;
+    const scale = divisor((largest as Tensor).sub(from) as Tensor).div(high - low) as Tensor;
+    return { shift: from.sub(scale.mul(low)) as Tensor, scale };
+  },
+};
+
+const minMaxMethods: BatchScalerMethods<MinMaxScalerOptions> = batchMethods(minMaxRule, () => minMaxScaler);
+
 /** Columns between two bounds. */
-export const minMaxScaler = transformer<ScalerLearned, MinMaxScalerOptions, typeof methods>({
+export const minMaxScaler = transformer<ScalerLearned, MinMaxScalerOptions, typeof minMaxMethods>({
   kind: "minMaxScaler",
   options: { range: "list", clip: "flag" },
   check({ range = [0, 1] }) {
     if (range.length === 2 && range[0] < range[1]) return;
     throw new ArgumentError(`minMaxScaler: range is ${shown(range)}; it is two numbers, the smaller first.`);
   },
-  learn({ x }, { range: [low, high] = [0, 1] }) {
-    const [least, most] = [x.nanMin({ axis: 0 }), x.nanMax({ axis: 0 })];
-    const scale = divisor(most.sub(least) as Tensor).div(high - low) as Tensor;
-    return { shift: least.sub(scale.mul(low)) as Tensor, scale };
-  },
+  learn: ({ x }, options) => learnedBy(minMaxRule, minMaxRule.of(x, null), options),
   transform(learned, x, { range: [low, high] = [0, 1], clip }) {
     const found = scaled(learned, x);
     return clip ? (found.clip(low, high) as Tensor) : found;
   },
   allowsMissing: true,
   featureNames: (_, features) => inputNames(features),
-  methods,
+  methods: minMaxMethods,
 });
 
+const maxAbsRule: ByBatch<object> = {
+  of: (x) => ({ largest: x.abs().nanMax({ axis: 0 }) as Tensor }),
+  joined: (a, b) => ({ largest: extreme("maximum", a.largest as Tensor, b.largest as Tensor) }),
+  scaler({ largest }) {
+    const size = largest as Tensor;
+    return { shift: where(size.isNaN(), 0, size.mul(0)) as Tensor, scale: divisor(size) };
+  },
+};
+
+const maxAbsMethods: BatchScalerMethods<object> = batchMethods(maxAbsRule, () => maxAbsScaler);
+
 /** Columns divided by their largest absolute value. Zeros stay zeros. */
-export const maxAbsScaler = transformer<ScalerLearned, object, typeof methods>({
+export const maxAbsScaler = transformer<ScalerLearned, object, typeof maxAbsMethods>({
   kind: "maxAbsScaler",
   options: {},
-  learn: ({ x }) => ({ shift: none(x), scale: divisor(x.abs().nanMax({ axis: 0 }) as Tensor) }),
+  learn: ({ x }) => learnedBy(maxAbsRule, maxAbsRule.of(x, null), {}),
   transform: scaled,
   allowsMissing: true,
   featureNames: (_, features) => inputNames(features),
-  methods,
+  methods: maxAbsMethods,
 });
 
 /** Options of `robustScaler`. */

@@ -26,4 +26,6 @@ export const neighborsCalls: Calls = {
     (await learn.radiusNeighborsClassifier({ outlierLabel: "a" }).fit(samples, labels)).predictLabels(samples),
   radiusNeighborsRegressor: async () =>
     (await learn.radiusNeighborsRegressor({ radius: 9 }).fit(samples, numbers)).predict(samples),
+  kernelDensity: async () =>
+    (await learn.kernelDensity().fit(samples, undefined, { device: "cpu" })).scoreSamples(samples),
 };

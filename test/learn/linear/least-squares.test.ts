@@ -25,6 +25,19 @@ describeOnTensorDevices("linear regressions", (device) => {
     }
   }
 
+  test("coefficients of zero or more have derivatives, of those that are above zero", async () => {
+    const { x, y } = learnCases().linears[0]!;
+    const dtype = devicesWithDoubles().includes(device) ? "f64" : "f32";
+    const [samples, targets] = [of(x, dtype), of(y, dtype)];
+    const first = (to: Tensor) =>
+      ridge({ positive: true }).fitTensors(samples, to).learned.coefficients.sum() as Tensor;
+    const slopes = grad(first)(targets);
+    // The fit is linear in the targets while the same coefficients are zero.
+    const step = targets.mul(1e-3);
+    const moved = first(targets.add(step) as Tensor).sub(first(targets));
+    await closeTo(slopes.mul(step).sum(), Number(await moved.item()), dtype === "f64" ? 1e-8 : 1e-2, "slope");
+  });
+
   test("arrays of numbers and tensors give the same model", async () => {
     const { x, y } = learnCases().linears[0]!;
     const [a, b] = [await ridge().fit(x, y as number[]), await ridge().fit(of(x, "f32"), of(y, "f32"))];

@@ -1,7 +1,7 @@
 /** scikit-learn's answers about neighbours, which make-neighbors-cases.py writes. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { DistanceMetric, Metric } from "../../../src/learn/index.js";
+import type { DensityKernel, DistanceMetric, Metric } from "../../../src/learn/index.js";
 
 type Matrix = readonly (readonly number[])[];
 
@@ -40,6 +40,15 @@ interface NeighborsCases {
     /** How many samples are within the radius of each query, and the sum of their distances. */
     readonly counts: readonly number[];
     readonly sums: readonly number[];
+  })[];
+  /** Logarithms of densities; null where there is none. */
+  readonly densities: readonly (Case & {
+    readonly kernel: DensityKernel;
+    readonly bandwidth: number | "scott" | "silverman";
+    readonly weighted: boolean;
+    readonly columns: number;
+    readonly metric: Metric;
+    readonly scores: readonly (number | null)[];
   })[];
   readonly outliers: readonly (MeasuredCase & {
     readonly contamination: number | "auto";

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn import datasets
 from sklearn.metrics.pairwise import nan_euclidean_distances
 from sklearn.neighbors import (
+    KernelDensity,
     KNeighborsClassifier,
     KNeighborsRegressor,
     LocalOutlierFactor,
@@ -96,6 +97,18 @@ def pairs(name, metric, k, radius, ours=None, options={}, **more):
 V, C = np.var(SETS["iris"][0], axis=0), np.cov(SETS["iris"][0].T)
 
 
+def density(name, kernel, bandwidth, weighted=False, columns=4, metric="euclidean", **more):
+    x, _, q, _ = parts(name)
+    x, q = x[:, :columns], q[:, :columns]
+    w = np.arange(len(x)) % 4 / 2 if weighted else None
+    model = KernelDensity(kernel=kernel, bandwidth=bandwidth, rtol=1e-12, metric=metric, **more).fit(x, sample_weight=w)
+    scores = model.score_samples(q)
+    return {
+        "set": name, "kernel": kernel, "bandwidth": bandwidth, "weighted": weighted, "columns": columns, "metric": metric,
+        "scores": [None if np.isinf(each) else each for each in scores],
+    }
+
+
 def outliers(name, k, contamination, metric="minkowski", p=2):
     x, _, q, _ = parts(name)
     given = dict(n_neighbors=k, contamination=contamination, algorithm="brute", **params(metric, p))
@@ -174,6 +187,18 @@ cases = {
         pairs("flags", "hamming", 3, 0.3),
     ]
     + [pairs("flags", metric, 3, 0.55) for metric in ("dice", "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule")],
+    "densities": [
+        density("iris", "gaussian", 0.5),
+        density("iris", "tophat", 0.9, True),
+        density("iris", "epanechnikov", 1.2, columns=3),
+        density("iris", "exponential", 0.3, True),
+        density("iris", "linear", 1.1, columns=1),
+        density("iris", "cosine", 1.2, columns=1),
+        density("iris", "cosine", 0.8, columns=3),
+        density("iris", "gaussian", "scott", columns=2),
+        density("iris", "gaussian", "silverman", True),
+        density("iris", "gaussian", 0.7, metric="manhattan"),
+    ],
     "outliers": [
         outliers("iris", 10, "auto"),
         outliers("iris", 20, 0.1, "manhattan"),

@@ -1,5 +1,6 @@
 /** The checks that every estimator must pass, on those of this family. */
 import {
+  kernelDensity,
   kNeighborsClassifier,
   kNeighborsRegressor,
   localOutlierFactor,
@@ -12,6 +13,7 @@ import {
 import { sweepEstimators } from "../../support/learn-sweep.js";
 
 sweepEstimators([
+  { make: () => kernelDensity(), targets: "none", method: "scoreSamples" },
   { make: () => localOutlierFactor({ nNeighbors: 3 }), targets: "none", method: "decisionFunction" },
   { make: () => nearestCentroid({ metric: "manhattan" }), targets: "labels", method: "predict" },
   { make: () => nearestNeighbors({ nNeighbors: 2 }), targets: "none", method: "kNeighborsGraph" },

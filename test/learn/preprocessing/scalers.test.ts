@@ -28,6 +28,27 @@ describeOnTensorDevices("scalers", (device) => {
   }
 });
 
+test("batch after batch gives what all samples together give, with missing values, weights and columns that begin empty", async () => {
+  const gap = Number.NaN;
+  const rows = [[1, gap, 7, 5], [4, gap, gap, 5], [2, 3, -9, 5], [9, 8, 1, 5], [6, -2, gap, 5]]; // biome-ignore format: a matrix
+  const weights = [1, 2, 0.5, 1, 3];
+  for (const [make, weighs] of [
+    [standardScaler(), true],
+    [standardScaler({ withMean: false }), false],
+    [minMaxScaler({ range: [-1, 2] }), false],
+    [maxAbsScaler(), false],
+  ] as const) {
+    const at = (from: number, to?: number) => (weighs ? { weights: weights.slice(from, to) } : {});
+    const whole = await make.fit(of(rows, "f64"), undefined, at(0));
+    const first = await make.fit(of(rows.slice(0, 2), "f64"), undefined, at(0, 2));
+    const model = first.partialFit(of(rows.slice(2, 3), "f64"), at(2, 3)).partialFit(of(rows.slice(3), "f64"), at(3));
+    for (const name of Object.keys(whole.learned)) {
+      await closeTo(model.learned[name]!, numbersOf(whole.learned[name]!), 1e-14, `${make.kind}, ${name}`);
+    }
+    await closeTo(model.transform([[1, 2, 3, 4]]), numbersOf(whole.transform([[1, 2, 3, 4]])), 1e-14, make.kind);
+  }
+});
+
 test("a constant column of f32 stays: rounding leaves no spread to divide by", async () => {
   const model = await standardScaler().fit(
     of(
