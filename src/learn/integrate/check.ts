@@ -3,8 +3,9 @@ import { ArgumentError, PumiceError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { isTensor } from "../../tensor/index.js";
 import { STATUS } from "./adaptive-steps.js";
+import { QUAD_STATUS } from "./halving.js";
 import type { OdeSolution } from "./ode.js";
-import { QUAD_STATUS, type Quadrature } from "./quad.js";
+import type { Quadrature } from "./quad.js";
 
 /** The solution or integral once it is known to be good; else a PumiceError that says what happened. */
 export async function check<S extends OdeSolution<unknown> | Quadrature>(solution: S): Promise<S> {

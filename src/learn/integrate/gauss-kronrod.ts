@@ -31,7 +31,7 @@ const mirrored = (half: readonly number[], sign: number): number[] => [
 const gaussHalf = WEIGHTS.map((_, i) => (i % 2 === 1 ? GAUSS_WEIGHTS[(i - 1) / 2] : 0));
 
 /** Integrals over pieces: [pieces, size] and [pieces]. */
-interface PieceAreas {
+export interface PieceAreas {
   readonly area: Tensor;
   readonly error: Tensor;
   /** The error that rounding alone makes. */

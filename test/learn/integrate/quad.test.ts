@@ -61,6 +61,61 @@ test("quad meets closed forms to the error that it states, over finite and infin
   }
 });
 
+test("functions that are infinite at an end, or fall off slowly, take few pieces, as in QUADPACK", () => {
+  const other = (x: Tensor): Tensor => x.neg().add(1) as Tensor;
+  const table: [string, (x: Tensor) => Tensor, number, number, number][] = [
+    ["at the right end", (x) => other(x).rsqrt() as Tensor, 0, 1, 2],
+    ["at an end that is not 0", (x) => x.sub(3).rsqrt() as Tensor, 3, 5, 2 * Math.SQRT2],
+    ["at both ends", (x) => x.mul(other(x)).rsqrt() as Tensor, 0, 1, Math.PI],
+    ["nearly divergent", (x) => x.pow(-0.99) as Tensor, 0, 1, 100],
+    ["with a logarithm", (x) => x.log().mul(x.rsqrt()) as Tensor, 0, 1, -4],
+    ["of infinite length", (x) => x.pow(-1.1) as Tensor, 1, infinity, 10],
+    [
+      "of infinite length, infinite at 0",
+      (x) => x.neg().exp().mul(x.rsqrt()) as Tensor,
+      0,
+      infinity,
+      Math.sqrt(Math.PI),
+    ],
+  ];
+  for (const [what, f, a, b, want] of table) {
+    const { value, error, status, pieces } = quad(f, a, b, wide);
+    assert.deepEqual(numbersOf(status), [0], what);
+    assert.ok(numbersOf(pieces)[0]! <= 20, what);
+    const off = Math.abs(numbersOf(value)[0]! - want);
+    assert.ok(off <= numbersOf(error)[0]! && off < 1e-8 * want ** 2, `${what}: off by ${off}`);
+  }
+  // In f32 the places near 1 are too far apart; the error says it.
+  const coarse = quad((x) => other(x).rsqrt() as Tensor, 0, 1, { device: "cpu" });
+  assert.ok(Math.abs(numbersOf(coarse.value)[0]! - 2) <= Math.max(numbersOf(coarse.error)[0]!, 1e-5));
+});
+
+test("integrals that do not exist have no limit", () => {
+  for (const power of [-1, -1.01, -1.5]) {
+    const found = quad((x) => x.pow(power) as Tensor, 0, 1, { ...wide, maxPieces: 40 });
+    assert.notEqual(numbersOf(found.status)[0], 0, `${power}`);
+  }
+});
+
+test("gradients of limits: 1 / (1 - p) of the power p, also beside other numbers", () => {
+  const area = (p: Tensor): Tensor =>
+    quad((x) => stack([x.pow(p.neg()), x, x.mul(0)]), f64(0), f64(1)).value.sum() as Tensor;
+  for (const p of [0.5, 0.9]) {
+    const wanted = 1 / (1 - p) ** 2;
+    near(area(f64(p)), 1 / (1 - p) + 0.5, 1e-8);
+    near(grad(area)(f64(p)), wanted, 1e-7);
+    near(jvp(area, [f64(p)], [f64(1)])[1] as Tensor, wanted, 1e-7);
+  }
+  near(vmap(grad(area))(f64([0.5, 0.1])), [4, 1 / 0.81], 1e-7);
+});
+
+test("one piece whose error is but rounding does not end the others", () => {
+  // Bessel's function J₀(20), π times.
+  const { value, status } = quad((x) => x.sin().mul(20).cos() as Tensor, 0, Math.PI, wide);
+  assert.deepEqual(numbersOf(status), [0]);
+  near(value, Math.PI * 0.16702466434058316, 1e-14);
+});
+
 test("a function may give several numbers, and uses few pieces where it is smooth", () => {
   const found = quad((x) => stack([x, x.square(), x.cos()]).reshape([3, 1]) as Tensor, f64(0), 2);
   assert.deepEqual(found.value.shape, [3, 1]);
