@@ -35,8 +35,8 @@ interface Chain {
 /** Fewer rounds are compiled as they are. */
 const FEW_ROUNDS = 3;
 
-/** So many rounds are cut the first time, too. */
-const MANY_ROUNDS = 16;
+/** So many rounds are cut the first time, too, unless they store more bytes than this: they take longer than compiling then. */
+const [MANY_ROUNDS, FIRST_BYTES] = [16, 64 * 1024 * 1024];
 
 /**
  * Rounds of elementwise operations fuse into one kernel. They are not cut if they are a few operations in all, or if what lies
@@ -62,10 +62,12 @@ export class RepeatedRounds {
   /** The values to store one after the other before the graph is computed; none if it is to be computed as a whole. */
   cutsOf(graph: NewGraph): readonly (readonly Node[])[] {
     const rounds = graph.order.length < FEW_ROUNDS || graph.roots.some(({ trace }) => trace) ? null : roundsOf(graph);
-    if (!rounds || storedBytes(rounds.cuts) > this.maxBytes) return NONE;
+    if (!rounds) return NONE;
+    const bytes = storedBytes(rounds.cuts);
+    if (bytes > this.maxBytes) return NONE;
     const { hash } = graph.form;
     const known = this.chains.get(rounds.key);
-    const isLong = rounds.count >= MANY_ROUNDS;
+    const isLong = rounds.count >= MANY_ROUNDS && bytes <= FIRST_BYTES;
     if (!known) {
       forgetFirst(this.chains);
       this.chains.set(rounds.key, { whole: isLong ? null : hash, times: new Map() });

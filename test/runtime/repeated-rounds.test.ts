@@ -187,6 +187,10 @@ test("large values that elementwise operations make are not stored, those of a p
     make(mul, [x, make(expand, [make(reshape, [make(sum, [x], { axes: [0] })], { shape: [1] })], { shape: [size] })]);
   assert.equal(cutsOf(new RepeatedRounds(1e9), looped(20, drifted, stored(size)), 1).length, 0);
   assert.ok(cutsOf(new RepeatedRounds(1e9), looped(20, centred, stored(size)), 1).length > 0);
+  // Of 80 MiB in all, a loop of another length is cut, but not the first.
+  const rounds = new RepeatedRounds(1e9);
+  const [first, second] = [looped(320, centred, stored(size)), looped(300, centred, stored(size))];
+  assert.deepEqual([cutsOf(rounds, first, 1).length, cutsOf(rounds, second, 2).length], [0, 300]);
 });
 
 test("what comes before the loop is stored by itself, so the first round is like the others", () => {
