@@ -47,7 +47,7 @@ interface Reflections {
 }
 
 /** The triangles of reflections with vectors [.., m, b] and factors [.., b]. */
-export const trianglesOf = (g: GraphOps, vectors: Node, factors: Node): Node =>
+const trianglesOf = (g: GraphOps, vectors: Node, factors: Node): Node =>
   g.move(compactWy, [g.matmul(g.adjoint(vectors), vectors), factors], {});
 
 function panelOf(g: GraphOps, a: Node, number: Node, width: number): [Node, Node, Node] {
@@ -125,7 +125,7 @@ function stageOf(g: GraphOps, a: Node, panels: number): Reflections & { readonly
 }
 
 /** The product of a stage's reflections times X [B, m, k]. */
-export function applied(g: GraphOps, { vectors, triangles }: Reflections, x: Node): Node {
+function applied(g: GraphOps, { vectors, triangles }: Reflections, x: Node): Node {
   const [length, ...shape] = vectors.shape;
   if (length === 1) {
     const single = (node: Node) => g.reshape(node, node.shape.slice(1));

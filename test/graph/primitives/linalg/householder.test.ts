@@ -2,12 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  applied,
   identity,
   isComplexNode,
   orthogonal,
   rowsApplied,
-  trianglesOf,
   triangularized,
   upperPart,
 } from "../../../../src/graph/primitives/linalg/householder.js";
@@ -55,27 +53,6 @@ test("a matrix of up to 64 columns is one stage; of a wider one a quarter, or fo
     [10 * PANEL, 5],
     [15 * PANEL, 3],
   ]);
-});
-
-test("the compact form of two reflections is their product", () => {
-  // Reflections I - τ v vᵀ with vectors whose first element is 1, as LAPACK stores them.
-  const v = [
-    [1, 0],
-    [2, 1],
-    [-1, 3],
-  ];
-  const tau = [0.3, 0.2];
-  const reflection = (j: number) =>
-    v.map((row, i) => v.map((other, k) => Number(i === k) - tau[j]! * row[j]! * other[j]!));
-  const x = input([1, 3, 2]);
-  const [got] = valuesOf(
-    (vectors, factors, right) => {
-      const triangles = g.reshape(trianglesOf(g, vectors, factors), [1, 1, 2, 2]);
-      return applied(g, { vectors: g.reshape(vectors, [1, 1, 3, 2]), triangles }, right);
-    },
-    [input([1, 3, 2], v.flat()), input([1, 2], tau), x],
-  );
-  assertNear(rowsOf(got!, 2), times(reflection(0), times(reflection(1), rowsOf(x.values, 2))));
 });
 
 test("reflections whose vectors are rows: one panel, stages of several, and a last panel that is not full", () => {
