@@ -2,27 +2,27 @@
  * Factorisations and equations as the rows measure them. Inputs as in bench/tensor-work.ts; each result is multiplied back. The
  * rows are in bench/rows/linalg.ts, the peers' side in bench/peers/linalg.py.
  */
-import { eye, linalg, type Tensor } from "../src/index.js";
+import { type DType, eye, linalg, type Tensor } from "../src/index.js";
 import { centred, type Work } from "./tensor-work.js";
 
-/** Relative distance, in the largest absolute value, that residuals in f32 stay below. */
-const RESIDUAL = 1e-3;
+/** Relative distance, in the largest absolute value, that residuals stay below. */
+const residualIn = (dtype: DType): number => (dtype === "f64" ? 1e-11 : 1e-3);
 
 async function checkClose(what: string, found: Tensor, expected: Tensor): Promise<void> {
   const distance = (await found.sub(expected).abs().max().item()) as number;
   const size = (await expected.abs().max().item()) as number;
-  if (!(distance <= RESIDUAL * size)) throw new Error(`${what}: the residual is ${distance / size}`);
+  if (!(distance <= residualIn(expected.dtype) * size)) throw new Error(`${what}: the residual is ${distance / size}`);
 }
 
 /** Symmetric matrices with eigenvalues from 1 to about 3. */
-function positive(device: string, shape: readonly number[]): Tensor {
+function positive(device: string, shape: readonly number[], dtype?: DType): Tensor {
   const n = shape.at(-1) as number;
-  const m = centred(device, shape, 0);
-  return m.matmul(m.mT).div(n).mul(3).add(eye(n, { device })).realize();
+  const m = centred(device, shape, 0, dtype);
+  return m.matmul(m.mT).div(n).mul(3).add(eye(n, { device, dtype })).realize();
 }
 
-export function choleskyFactors(device: string, shape: readonly number[]): Work {
-  const a = positive(device, shape);
+export function choleskyFactors(device: string, shape: readonly number[], dtype?: DType): Work {
+  const a = positive(device, shape, dtype);
   return {
     inputs: [a],
     compute: () => linalg.cholesky(a),
@@ -41,8 +41,8 @@ export function triangularSolution(device: string, n: number, sides: number): Wo
 }
 
 /** Peers choose signs of their own, so elements are not compared; products and orthonormal columns are checked. */
-export function orthogonalFactors(device: string, shape: readonly number[]): Work {
-  const a = centred(device, shape, 0);
+export function orthogonalFactors(device: string, shape: readonly number[], dtype?: DType): Work {
+  const a = centred(device, shape, 0, dtype);
   return {
     inputs: [a],
     isComparable: false,
@@ -57,8 +57,8 @@ export function orthogonalFactors(device: string, shape: readonly number[]): Wor
   };
 }
 
-export function eigenvectors(device: string, shape: readonly number[]): Work {
-  const a = positive(device, shape);
+export function eigenvectors(device: string, shape: readonly number[], dtype?: DType): Work {
+  const a = positive(device, shape, dtype);
   return {
     inputs: [a],
     isComparable: false,
@@ -74,8 +74,8 @@ export function eigenvectors(device: string, shape: readonly number[]): Work {
   };
 }
 
-export function singularVectors(device: string, shape: readonly number[]): Work {
-  const a = centred(device, shape, 0);
+export function singularVectors(device: string, shape: readonly number[], dtype?: DType): Work {
+  const a = centred(device, shape, 0, dtype);
   return {
     inputs: [a],
     isComparable: false,
@@ -95,22 +95,23 @@ export function inverses(device: string, shape: readonly number[]): Work {
   return {
     inputs: [a],
     compute: () => linalg.inv(a),
-    check: async ([x]) => checkClose("inv", a.matmul(x as Tensor), identities(device, shape)),
+    check: async ([x]) => checkClose("inv", a.matmul(x as Tensor), identities(a)),
   };
 }
 
-const identities = (device: string, shape: readonly number[]): Tensor =>
-  eye(shape.at(-1) as number, { device }).broadcastTo([...shape]);
+/** The identity matrices of as many rows. */
+const identities = ({ shape, device, dtype }: Tensor): Tensor =>
+  eye(shape.at(-1) as number, { device, dtype }).broadcastTo([...shape]);
 
 async function checkOrthonormal(what: string, columns: Tensor): Promise<void> {
   const products = columns.mT.matmul(columns);
-  await checkClose(`${what}, orthonormal columns`, products, identities(columns.device, products.shape));
+  await checkClose(`${what}, orthonormal columns`, products, identities(products));
 }
 
 /** `shape`: that of the matrices. */
-export function solution(device: string, shape: readonly number[], sides: number): Work {
-  const a = positive(device, shape);
-  const b = centred(device, [...shape.slice(0, -1), sides], 1);
+export function solution(device: string, shape: readonly number[], sides: number, dtype?: DType): Work {
+  const a = positive(device, shape, dtype);
+  const b = centred(device, [...shape.slice(0, -1), sides], 1, dtype);
   return {
     inputs: [a, b],
     compute: () => linalg.solve(a, b),

@@ -84,7 +84,7 @@ export function describeTarget(target: Target, unit: Unit): string {
   if ("atMost" in target) return `≤ ${target.atMost} ${unit}`;
   if ("atLeast" in target) return `≥ ${target.atLeast} ${unit}`;
   if ("share" in target) return `≥ ${Math.round(100 * target.share)} % of limit`;
-  return `≥ ${target.ratio}× ${target.to.join(" and ")}`;
+  return `≥ ${Number(target.ratio.toPrecision(2))}× ${target.to.join(" and ")}`;
 }
 
 /** The rows whose name contains one of the patterns; a pattern with `*` must match the whole name. No pattern: all. */

@@ -3,7 +3,7 @@
  * and the short-time transform of an hour of sound. Inputs as in bench/tensor-work.ts; the rows are in
  * bench/rows/transforms.ts, the peers' side in bench/peers/transforms.py.
  */
-import { complex, fft, signal, type Tensor } from "../src/index.js";
+import { complex, type DType, fft, signal, type Tensor } from "../src/index.js";
 import { centred, centredAt, type Work } from "./tensor-work.js";
 
 /** Elements of a result beside sums by the definition, in f64. */
@@ -31,10 +31,10 @@ function sumAt(n: number, k: number, x: (j: number) => readonly [number, number]
   return [re, im];
 }
 
-/** Complex transforms of the rows of a matrix. */
-export function rows(device: string, count: number, n: number): Work {
+/** Complex transforms of the rows of a matrix; `part`: the dtype of real and imaginary parts. */
+export function rows(device: string, count: number, n: number, part?: DType): Work {
   const shape = [count, n];
-  const x = complex(centred(device, shape, 0), centred(device, shape, 1)).realize();
+  const x = complex(centred(device, shape, 0, part), centred(device, shape, 1, part)).realize();
   const places = [[0, 0], [0, n - 1], [count - 1, 1], [count - 1, n >> 1]]; // biome-ignore format: a list
   const wanted = ([row, k]: readonly number[]) =>
     sumAt(n, k!, (j) => [centredAt(row! * n + j, 0), centredAt(row! * n + j, 1)]);
@@ -42,8 +42,8 @@ export function rows(device: string, count: number, n: number): Work {
 }
 
 /** The real transform of pictures along both axes. */
-export function pictures(device: string, count: number, edge: number): Work {
-  const x = centred(device, [count, edge, edge], 0);
+export function pictures(device: string, count: number, edge: number, dtype?: DType): Work {
+  const x = centred(device, [count, edge, edge], 0, dtype);
   const first = ([picture]: readonly number[]): [number, number] => {
     let sum = 0;
     for (let i = 0; i < edge * edge; i++) sum += centredAt(picture! * edge * edge + i, 0);

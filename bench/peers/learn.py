@@ -14,8 +14,7 @@ from data import (
     torch_k_means,
     torch_neighbours,
 )
-from linalg import Numpy
-from tensors import Jax, Torch, enter, length
+from tensors import Jax, Numpy, Torch, enter, length
 from timing import the
 
 

@@ -2,40 +2,12 @@
 
 from functools import partial
 
-from tensors import MIX, SPREAD, START, Jax, Torch, edge, enter, length, listed, milliseconds, probes, product
-from timing import the
+from tensors import Jax, Numpy, Torch, edge, enter, length
 
 
-class Numpy:
-    """NumPy, on as many threads as its BLAS takes: two on the machine of our rows."""
-
-    name = "numpy"
-
-    def __init__(self):
-        self.np = the("numpy")
-
-    def hashes(self, size, seed):
-        h = self.np.arange(size, dtype=self.np.uint32)
-        h = h * self.np.uint32(SPREAD) + self.np.uint32((seed + 1) * START & 0xFFFFFFFF)
-        h ^= h >> self.np.uint32(15)
-        return h * self.np.uint32(MIX) >> self.np.uint32(8)
-
-    def centred(self, shape, seed):
-        h = self.hashes(product(shape), seed).astype(self.np.float32)
-        return (h * self.np.float32(2**-23) - self.np.float32(1)).reshape(shape)
-
-    def positions(self, size, seed, limit):
-        return (self.hashes(size, seed) % limit).astype(self.np.int32)
-
-    def measure(self, compute, inputs):
-        samples = milliseconds(lambda: compute(*inputs), lambda _: None)
-        flat = [result.reshape(-1) for result in listed(compute(*inputs))]
-        return samples, [each[place].item() for each in flat for place in probes(each.size)]
-
-
-def positive(library, shape):
+def positive(library, shape, dtype="f32"):
     """Symmetric matrices with eigenvalues from 1 to about 3."""
-    m = library.centred(shape, 0)
+    m = library.centred(shape, 0, dtype)
     if library.name == "torch":
         eye = library.torch.eye(shape[-1], device=m.device)
     else:
@@ -60,8 +32,8 @@ def small():
     return length(1000), 8, 8
 
 
-def cholesky(shape, library):
-    a = positive(library, shape())
+def cholesky(shape, library, dtype="f32"):
+    a = positive(library, shape(), dtype)
     return linalg(library).cholesky, [a]
 
 
@@ -73,24 +45,29 @@ def triangular(full, library):
     return lambda a, b: solve(a, b, lower=True), [a, b]
 
 
-def solve(shape, sides, library):
-    a = positive(library, shape())
-    b = library.centred((*shape()[:-1], sides()), 1)
+def solve(shape, sides, library, dtype="f32"):
+    a = positive(library, shape(), dtype)
+    b = library.centred((*shape()[:-1], sides()), 1, dtype)
     return linalg(library).solve, [a, b]
 
 
-def of_general(name, shape, library, **options):
+def of_general(name, shape, library, dtype="f32", **options):
     """A decomposition of any matrices."""
     function = getattr(linalg(library), name)
-    return lambda a: function(a, **options), [library.centred(shape(), 0)]
+    return lambda a: function(a, **options), [library.centred(shape(), 0, dtype)]
 
 
-def of_symmetric(name, shape, library):
-    return getattr(linalg(library), name), [positive(library, shape())]
+def of_symmetric(name, shape, library, dtype="f32"):
+    return getattr(linalg(library), name), [positive(library, shape(), dtype)]
 
 
-def thin(shape, library):
-    return of_general("svd", shape, library, full_matrices=False)
+def thin(shape, library, dtype="f32"):
+    return of_general("svd", shape, library, dtype, full_matrices=False)
+
+
+def in_both(works):
+    """Each work in f32, and in f64 under a name of its own."""
+    return {**works, **{f"{name}-f64": partial(work, dtype="f64") for name, work in works.items()}}
 
 
 LARGE = {
@@ -112,17 +89,26 @@ LARGE_BASES = {
     "qr-batch": partial(of_general, "qr", batch),
 }
 ON_CPU = {
-    "cholesky-512": partial(cholesky, partial(square, 512)),
-    "solve-512": partial(solve, partial(square, 512), partial(edge, 512)),
+    **in_both(
+        {
+            "cholesky-512": partial(cholesky, partial(square, 512)),
+            "solve-512": partial(solve, partial(square, 512), partial(edge, 512)),
+        }
+    ),
     "cholesky-small": partial(cholesky, small),
     "solve-small": partial(solve, small, lambda: 1),
     "inv-small": partial(of_symmetric, "inv", small),
 }
-BASES_ON_CPU = {
-    "qr-512": partial(of_general, "qr", partial(square, 512)),
-    "eigh-512": partial(of_symmetric, "eigh", partial(square, 512)),
-    "svd-512": partial(thin, partial(square, 512)),
-}
+BASES_ON_CPU = in_both(
+    {
+        "qr-512": partial(of_general, "qr", partial(square, 512)),
+        "eigh-512": partial(of_symmetric, "eigh", partial(square, 512)),
+        "svd-512": partial(thin, partial(square, 512)),
+        "qr-small": partial(of_general, "qr", small),
+        "eigh-small": partial(of_symmetric, "eigh", small),
+        "svd-small": partial(thin, small),
+    }
+)
 
 for libraries_, works_, is_comparable_ in (
     ((Torch, Jax), LARGE, True),

@@ -1,5 +1,7 @@
 """Peers of the rows on tensors, bench/rows/tensors.ts: PyTorch eager and JAX jitted, in full f32.
 
+The other families take the libraries from here, and NumPy, the peer of rows of the CPU engine.
+
 The inputs are the same hash of each element's position as ours (bench/tensor-work.ts), and elements of the result at the
 same places are shown, so that a peer which computes something else is found out.
 """
@@ -44,7 +46,7 @@ def milliseconds(compute, wait):
     return sample(once)
 
 
-# ---------------------------------------------------------------------------------------- the two libraries
+# ---------------------------------------------------------------------------------------- the libraries
 
 
 def listed(results):
@@ -126,6 +128,34 @@ class Jax:
         jitted = self.jax.jit(compute)
         samples = milliseconds(lambda: jitted(*inputs), self.jax.block_until_ready)
         flat = [result.reshape(-1) for result in listed(jitted(*inputs))]
+        return samples, [each[place].item() for each in flat for place in probes(each.size)]
+
+
+class Numpy:
+    """NumPy, on as many threads as its BLAS takes: two on the machine of our rows."""
+
+    name = "numpy"
+
+    def __init__(self):
+        self.np = the("numpy")
+        self.dtypes = {"f32": self.np.float32, "f64": self.np.float64}
+
+    def hashes(self, size, seed):
+        h = self.np.arange(size, dtype=self.np.uint32)
+        h = h * self.np.uint32(SPREAD) + self.np.uint32((seed + 1) * START & 0xFFFFFFFF)
+        h ^= h >> self.np.uint32(15)
+        return h * self.np.uint32(MIX) >> self.np.uint32(8)
+
+    def centred(self, shape, seed, dtype="f32"):
+        h = self.hashes(product(shape), seed).astype(self.np.float32)
+        return (h * self.np.float32(2**-23) - self.np.float32(1)).reshape(shape).astype(self.dtypes[dtype])
+
+    def positions(self, size, seed, limit):
+        return (self.hashes(size, seed) % limit).astype(self.np.int32)
+
+    def measure(self, compute, inputs):
+        samples = milliseconds(lambda: compute(*inputs), lambda _: None)
+        flat = [result.reshape(-1) for result in listed(compute(*inputs))]
         return samples, [each[place].item() for each in flat for place in probes(each.size)]
 
 

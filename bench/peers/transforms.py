@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tensors import Jax, Torch, edge, enter, length
+from tensors import Jax, Numpy, Torch, edge, enter, length
 
 SEGMENT, HOP, HOUR = 512, 128, 3600 * 16_000
 ROWS = {"fft-1024": (16_384, 1024), "fft-1000": (10_000, 1000), "fft-65536": (256, 65_536), "fft-million": (16, 2**20)}
@@ -62,3 +62,22 @@ def work(compute, inputs, library):
 for library_, of_ in ((Torch, TORCH), (Jax, JAX)):
     for name_, compute_ in of_.items():
         enter(library_, name_, partial(work, compute_, INPUTS[name_]), is_comparable=False)
+
+# Rows and their length. NumPy computes all of them in c128, those of single precision, too.
+ON_CPU = {"fft-1024": (1000, 1024), "fft-1000": (1000, 1000), "fft-10007": (100, 10_007), "fft-million": (1, 2**20)}
+
+
+def on_cpu(name, dtype, numpy):
+    count, n = ON_CPU[name]
+    re, im = (numpy.centred((max(1, length(count)), n), seed, dtype) for seed in (0, 1))
+    return lambda x: numpy.np.fft.fft(x), [re + 1j * im]
+
+
+def pictures_on_cpu(dtype, numpy):
+    return lambda x: numpy.np.fft.rfft2(x), [numpy.centred((4, edge(512), edge(512)), 0, dtype)]
+
+
+for dtype_, suffix_ in (("f32", ""), ("f64", "-c128")):
+    for name_ in ON_CPU:
+        enter(Numpy, f"cpu-{name_}{suffix_}", partial(on_cpu, name_, dtype_), is_comparable=False)
+    enter(Numpy, f"cpu-fft-pictures{suffix_}", partial(pictures_on_cpu, dtype_), is_comparable=False)

@@ -1,6 +1,6 @@
 /**
- * Rows of Fourier transforms, on the GPU beside PyTorch and JAX (`fft-…`). The work is in bench/transform-work.ts, the peers' in
- * bench/peers/transforms.py.
+ * Rows of Fourier transforms, on the GPU beside PyTorch and JAX (`fft-…`), and on the CPU engine beside NumPy (`cpu-fft-…`). The
+ * work is in bench/transform-work.ts, the peers' in bench/peers/transforms.py.
  */
 import type { Row } from "../row.js";
 import { edge, length, pythonPeers, type Sized, timeOf, to } from "../sizes.js";
@@ -59,4 +59,39 @@ const definitions: readonly Definition[] = [
   },
 ];
 
-export const transformRows: readonly Row[] = definitions.map(row);
+/** On the CPU engine, two threads, beside NumPy, which computes in c128 on one thread whatever it is given. */
+const cpuRow = (name: string, title: string, work: Sized): Row => ({
+  name: `cpu-${name}`,
+  title: `${title}, on the CPU engine`,
+  unit: "ms",
+  better: "lower",
+  place: "cpu",
+  targets: [to(0.5, "numpy")],
+  peers: { numpy: `numpy/cpu-${name}` },
+  run: timeOf(work),
+});
+
+/** A power of two, small factors, a prime, and one long row. */
+const CPU_LENGTHS = [
+  ["1024", 1000, 1024],
+  ["1000", 1000, 1000],
+  ["10007", 100, 10_007],
+  ["million", 1, 2 ** 20],
+] as const;
+
+const cpuRowsIn = (part: "f32" | "f64", dtype: "c64" | "c128", suffix: string): Row[] => [
+  ...CPU_LENGTHS.map(([name, count, n]) =>
+    cpuRow(`fft-${name}${suffix}`, `Fourier transforms of ${count} rows of ${n} ${dtype}`, (device, context) =>
+      rows(device, Math.max(1, length(count, context)), n, part),
+    ),
+  ),
+  cpuRow(`fft-pictures${suffix}`, `real Fourier transforms of 4 pictures of 512×512 ${part}`, (device, context) =>
+    pictures(device, 4, edge(512, context), part),
+  ),
+];
+
+export const transformRows: readonly Row[] = [
+  ...definitions.map(row),
+  ...cpuRowsIn("f32", "c64", ""),
+  ...cpuRowsIn("f64", "c128", "-c128"),
+];

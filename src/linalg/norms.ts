@@ -8,6 +8,7 @@ import { formatShape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
 import { checkTensor, type FloatOf, type RealOf, type Tensor, where } from "../tensor/index.js";
 import { customGradient } from "../transforms/custom.js";
+import { stopGradient } from "../transforms/grad.js";
 import { checkMatrices, checkSquare, workDTypes } from "./arguments.js";
 import { inv } from "./lu.js";
 import { polar, svdvals } from "./svd.js";
@@ -114,7 +115,10 @@ export function cond<D extends DType>(
   const { order = 2 } = options;
   if (order !== 2 && order !== -2) {
     checkSquare("cond", a);
-    return infiniteOf(a, normOf("cond", a, { order }).mul(normOf("cond", inv(a), { order })));
+    const { work, result } = workDTypes(a.dtype);
+    const even = scaledDown(a.cast(work));
+    const found = normOf("cond", even, { order }).mul(normOf("cond", inv(even), { order }));
+    return infiniteOf(a, found.cast(realDType(result)));
   }
   const s = svdvals(a);
   if (s.shape.at(-1) === 0) {
@@ -122,6 +126,16 @@ export function cond<D extends DType>(
   }
   const [first, last] = [s.at("...", 0), s.at("...", -1)];
   return infiniteOf(a, order === 2 ? first.div(last) : last.div(first));
+}
+
+/** Matrices over a power of two near their largest element, whose squares neither overflow nor vanish; the condition is the same. */
+function scaledDown(a: Tensor): Tensor {
+  if (a.shape.slice(-2).includes(0)) return a;
+  const largest = stopGradient(a)
+    .abs()
+    .max({ axis: [-2, -1], keepDims: true });
+  const hasSize = largest.greater(0).logicalAnd(largest.less(Infinity));
+  return a.div(where(hasSize, largest, 1).log2().floor().exp2());
 }
 
 /** Quotients of norms, with inf for NaN unless the matrix itself is not finite. */

@@ -64,6 +64,7 @@ test("targets: bounds, ratios to the best of the peers, shares of the limit; unk
     [{ ratio: 1, to: ["torch", "jax"] }, true, "≥ 1× torch and jax"],
     [{ ratio: 2, to: ["torch", "jax"] }, false, "≥ 2× torch and jax"],
     [{ ratio: 2, to: ["numpyro"] }, null, "≥ 2× numpyro"],
+    [{ ratio: 1 / 3, to: ["torch"] }, true, "≥ 0.33× torch"],
   ];
   for (const [target, met, text] of verdicts) {
     assert.equal(isMet(target, known), met, text);

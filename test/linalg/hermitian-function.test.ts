@@ -137,3 +137,31 @@ test("derivatives of logarithms of complex matrices, against differences; vmap",
     ) < 1e-13,
   );
 });
+
+test("composed of eigenvalues and vectors, a function lacks f' between equal eigenvalues in its derivative, and nothing else", () => {
+  // Eigenvalues 1, 1, 1 and 3, exactly.
+  const turn = tensor([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], { dtype: "f64" }).mul(0.5); // biome-ignore format: a matrix
+  const a = turn.mul(tensor([1, 1, 1, 3], { dtype: "f64" })).matmul(turn.mT);
+  const half = normals([4, 4], "f64", 2);
+  const weights = half.add(half.mT);
+  const even = (x: Tensor) => x.add(x.mT).mul(0.5);
+  const composed = (x: Tensor) => {
+    const { eigenvalues, eigenvectors } = linalg.eigh(even(x));
+    return eigenvectors.mul(eigenvalues.pow(2)).matmul(eigenvectors.mT).mul(weights).sum();
+  };
+  const whole = (x: Tensor) =>
+    linalg
+      .hermitianFunction(even(x), (v) => v.pow(2))
+      .mul(weights)
+      .sum();
+  // Of a²: a·weights + weights·a.
+  const truth = a.matmul(weights).add(weights.matmul(a));
+  assert.ok(largest(grad(whole)(a).sub(truth)) < 1e-13);
+  const { eigenvalues, eigenvectors } = linalg.eigh(a);
+  const inside = eigenvectors.mT.matmul(weights).matmul(eigenvectors);
+  const isEqual = eigenvalues.expandDims(1).sub(eigenvalues).abs().less(1e-9);
+  const isBeside = isEqual.logicalAnd(eye(4, { dtype: "bool" }).logicalNot());
+  const lacking = eigenvectors.matmul(inside.mul(2).mul(isBeside.cast("f64"))).matmul(eigenvectors.mT);
+  assert.ok(largest(lacking) > 0.1);
+  assert.ok(largest(grad(composed)(a).add(lacking).sub(truth)) < 1e-13);
+});

@@ -1,4 +1,4 @@
-/** The nuclear norm's derivatives, which hold among equal singular values. */
+/** The nuclear norm's derivatives, which hold among equal singular values; condition numbers at any scale. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eye, grad, hessian, jvp, linalg, type Tensor, tensor, vmap } from "../../src/index.js";
@@ -69,4 +69,18 @@ test("derivatives of wide, tall and complex matrices, against differences; vmap"
   const two = normals([2, 3, 3], "f64", 1);
   const each = vmap(grad(nuclear))(two);
   assert.ok(largest(each.at(1).sub(grad(nuclear)(two.at(1) as Tensor))) < 1e-14);
+});
+
+test("condition numbers are the same for matrices of any scale, real and complex", () => {
+  const a = tensor([[4, 1, 0], [1, 3, -1], [2, 0, 5]], { dtype: "f64", device: "cpu" }); // biome-ignore format: a matrix
+  for (const dtype of ["f64", "c128"] as const) {
+    for (const order of ["fro", "nuc", 1, -1, 2, Infinity] as const) {
+      const expected = numberOf(linalg.cond(a.cast(dtype), { order }));
+      assert.ok(expected > 1 && expected < 20);
+      for (const scale of [1e300, 1e-300]) {
+        const found = numberOf(linalg.cond(a.mul(scale).cast(dtype), { order }));
+        assert.ok(Math.abs(found / expected - 1) < 1e-13, `${dtype} ${order} ${scale}: ${found}, not ${expected}`);
+      }
+    }
+  }
 });

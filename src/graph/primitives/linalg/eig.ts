@@ -15,7 +15,7 @@ import { isComplexNode } from "./householder.js";
 import { luNodes, luSolve } from "./lu.js";
 import { byTransposing } from "./qr.js";
 import { scaledDown } from "./scaled-down.js";
-import { type SchurForm, schurForm } from "./schur.js";
+import { MULTIPLE, type SchurForm, schurForm } from "./schur.js";
 
 /** Inputs: real and imaginary parts of triangles. Parts: those of the vectors, as rows. */
 const triangularVectors: RoutinePrimitive = { name: "triangularVectors", kind: "routine", infer: inferBundle };
@@ -60,13 +60,10 @@ const eig: CompositePrimitive = {
     const nothing = g.where(form.hasFailed, Number.NaN, g.mul(g.reshape(scale, [batch]), 0));
     const whole = (x: Node) =>
       g.add(x, g.cast(g.unreduce(nothing, x.shape, x.shape.map((_, i) => i).slice(1)), complex));
-    const values = g.mul(
-      g.slice(form.values, [0, 0], [batch, n]),
-      g.cast(g.broadcast(g.reshape(scale, [batch, 1]), [batch, n]), complex),
-    );
+    const values = g.mul(form.values, g.cast(g.broadcast(g.reshape(scale, [batch, 1]), [batch, n]), complex));
     const found = [g.reshape(whole(values), [...lead, n])];
     if (!wantsVectors) return found;
-    const vectors = vectorsOf(g, form, factors, n, !isComplexNode(given));
+    const vectors = vectorsOf(g, form, factors, !isComplexNode(given));
     return [...found, g.reshape(whole(vectors), given.shape)];
   },
   bundle: {
@@ -82,23 +79,23 @@ const eig: CompositePrimitive = {
 const hasVectors = ({ params }: Node): boolean => (params.outputs as readonly unknown[]).length === 2;
 
 /** Eigenvectors [B, n, n], as columns, from those of the triangle. `factors`: how much balancing made rows smaller. */
-function vectorsOf(g: GraphOps, form: SchurForm, factors: Node, n: number, isReal: boolean): Node {
+function vectorsOf(g: GraphOps, form: SchurForm, factors: Node, isReal: boolean): Node {
   const { t, values, isSecond } = form;
-  const [batch] = values.shape;
+  const [batch, n] = values.shape;
+  const more = MULTIPLE * Math.ceil(n / MULTIPLE) - n;
   const isDiagonal = g.equal(g.counting(t.shape, 1, t), g.counting(t.shape, 2, t));
   const triangle = g.where(isDiagonal, g.unreduce(values, t.shape, [1]), t);
-  const planes = [g.real(triangle), g.imag(triangle)];
+  const planes = [g.real(triangle), g.imag(triangle)].map((x) => g.pad(x, [0, 0, 0], [0, more, more]));
   const outputs = planes.map(({ shape, dtype }) => ({ shape, dtype }));
   const [re, im] = partsOf(g.move(triangularVectors, planes, { n, outputs })).map((x) =>
     g.transposed(g.slice(x, [0, 0, 0], [batch, n, n])),
   );
-  const basis = g.slice(form.z as Node, [0, 0, 0], [batch, n, n]);
-  const turned = g.matmul(basis, shortened(g, g.complex(re, im)));
+  const turned = g.matmul(form.z as Node, shortened(g, g.complex(re, im)));
   const whole = shortened(g, g.mul(turned, g.cast(g.unreduce(factors, turned.shape, [2]), turned.dtype)));
   const unit = inPhase(g, whole);
   if (!isReal || !isSecond) return unit;
   // Real eigenvalues have real vectors, and conjugate ones conjugate vectors.
-  const along = (x: Node) => g.unreduce(g.slice(x, [0, 0], [batch, n]), unit.shape, [1]);
+  const along = (x: Node) => g.unreduce(x, unit.shape, [1]);
   const isRealValue = along(g.equal(g.imag(values), 0));
   const before = g.conj(g.pad(unit, [0, 0, 1], [0, 0, -1]));
   const paired = g.where(along(isSecond), before, unit);

@@ -9,7 +9,7 @@ import type { GraphOps } from "../../vocabulary.js";
 import { scanNode } from "../control/scan.js";
 import * as E from "../elementwise.js";
 import * as R from "../reduce.js";
-import { applied, identity, isComplexNode, PANEL, trianglesOf } from "./householder.js";
+import { identity, isComplexNode, rowsApplied } from "./householder.js";
 import { realOf } from "./small-eigh.js";
 
 /** Rounds of balancing: each leaves a third of the imbalance, in bits. */
@@ -29,21 +29,26 @@ export function balanced(g: GraphOps, a: Node): { readonly matrix: Node; readonl
   const real = realOf(a.dtype);
   const isDiagonal = g.equal(g.counting(a.shape, 1, a), g.counting(a.shape, 2, a));
   const sizes = g.where(isDiagonal, 0, sizeOfNumber(g, a));
-  const own = makePlaceholder({ shape: [batch, n], dtype: real, device: a.device });
+  const [own, power, inverse] = Array.from({ length: 3 }, () =>
+    makePlaceholder({ shape: [batch, n], dtype: real, device: a.device }),
+  );
   const given = makePlaceholder(sizes);
-  const power = (x: Node) => g.move(E.exp2, [x], {});
-  const ratios = (exponents: Node) =>
-    power(g.sub(g.unreduce(exponents, a.shape, [1]), g.unreduce(exponents, a.shape, [2])));
-  const squares = g.square(g.mul(given, ratios(own)));
+  // Powers are carried from round to round, so that there are two for each row, not one for each element. Their products are exact.
+  const powers = (exponents: Node) => [exponents, g.neg(exponents)].map((x) => g.move(E.exp2, [x], {}));
+  const ratios = (power: Node, inverse: Node) =>
+    g.mul(g.unreduce(power, a.shape, [1]), g.unreduce(inverse, a.shape, [2]));
+  const squares = g.square(g.mul(given, ratios(power, inverse)));
   const [rows, columns] = [g.sum(squares, [2]), g.sum(squares, [1])];
   const isThere = g.and(g.greater(rows, 0), g.greater(columns, 0));
   const quotient = g.div(g.where(isThere, rows, 1), g.where(isThere, columns, 1));
   const change = g.move(E.round, [g.div(g.move(E.log2, [quotient], {}), 6)], {});
   const most = real === "f64" ? 200 : 30;
-  const body = new GraphFunction([given, own], [g.maximum(g.minimum(g.add(own, change), most), -most)]);
-  const params = { body, constants: 1, carries: 1, length: ROUNDS, isReverse: false };
-  const [exponents] = scanNode([sizes, g.zeros([batch, n], a, real)], params);
-  return { matrix: g.mul(a, g.cast(ratios(exponents), a.dtype)), factors: power(exponents) };
+  const next = g.maximum(g.minimum(g.add(own, change), most), -most);
+  const body = new GraphFunction([given, own, power, inverse], [next, ...powers(next)]);
+  const params = { body, constants: 1, carries: 3, length: ROUNDS, isReverse: false };
+  const [start, one] = [0, 1].map((value) => g.add(g.zeros([batch, n], a, real), value));
+  const [, factors, inverses] = scanNode([sizes, start, one, one], params);
+  return { matrix: g.mul(a, g.cast(ratios(factors, inverses), a.dtype)), factors };
 }
 
 /** H = Qᴴ A Q, and Q where it is wanted. */
@@ -59,12 +64,7 @@ export function hessenberg(g: GraphOps, a: Node, wantsVectors: boolean): { reado
   const params = { body, constants: 0, carries: 1, length: count, isReverse: false };
   const [h, vectors, taus] = scanNode([a, g.counting([count, 1], 0, a)], params);
   if (!wantsVectors) return { h, q: null };
-  const panels = Math.ceil(count / PANEL);
-  const more = panels * PANEL - count;
-  const blocks = g.reshape(g.pad(vectors, [0, 0, 0], [more, 0, 0]), [panels, PANEL, batch, n]);
-  const factors = g.reshape(g.pad(taus, [0, 0], [more, 0]), [panels, PANEL, batch]);
-  const [v, t] = [g.permute(blocks, [0, 2, 3, 1]), g.permute(factors, [0, 2, 1])];
-  return { h, q: applied(g, { vectors: v, triangles: trianglesOf(g, v, t) }, whole()) };
+  return { h, q: rowsApplied(g, g.permute(vectors, [1, 0, 2]), g.permute(taus, [1, 0]), whole()) };
 }
 
 /** A column made zero below its second row under the diagonal: the matrix, the vector [B, n] and the factor [B] of I - τ v vᴴ. */

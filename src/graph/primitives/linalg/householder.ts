@@ -3,8 +3,8 @@
  * matrices as products I - V T Vᴴ. The QR decomposition (qr.ts) and the eigenvectors of large matrices (eigh.ts) are made of it.
  *
  * The panels of a stage go through one scan, so that they share their kernels: each panel updates the whole matrix of its
- * stage, of which the finished part is zero below the diagonal and does not change. Half of the columns are a stage, then half of
- * the rest: that costs two thirds more than updating no more than is needed, and compiles four kernels instead of hundreds.
+ * stage, of which the finished part is zero below the diagonal and does not change. A quarter of the columns is a stage: that
+ * costs two fifths more than updating no more than is needed, and compiles the kernels of four panels instead of all.
  */
 import { GraphFunction, makePlaceholder } from "../../function.js";
 import type { Node } from "../../node.js";
@@ -14,11 +14,11 @@ import { inferBundle, partsOf } from "../bundle.js";
 import { scanNode } from "../control/scan.js";
 
 /** Columns of a panel. */
-export const PANEL = 32;
+const PANEL = 32;
 /** A matrix of so many columns is one panel. */
 const ALONE = 64;
-/** Panels that are not worth another stage. */
-const FEW_PANELS = 4;
+/** Stages, at most, and panels that are not worth two. */
+const [STAGES, FEW_PANELS] = [4, 4];
 
 /** Inputs: matrices [.., m, n], the number of the panel, i32 [1]. Params: width. Parts: vectors, factors, triangle. */
 const householder: RoutinePrimitive = { name: "householder", kind: "routine", takesComplex: true, infer: inferBundle };
@@ -47,7 +47,7 @@ interface Reflections {
 }
 
 /** The triangles of reflections with vectors [.., m, b] and factors [.., b]. */
-export const trianglesOf = (g: GraphOps, vectors: Node, factors: Node): Node =>
+const trianglesOf = (g: GraphOps, vectors: Node, factors: Node): Node =>
   g.move(compactWy, [g.matmul(g.adjoint(vectors), vectors), factors], {});
 
 function panelOf(g: GraphOps, a: Node, number: Node, width: number): [Node, Node, Node] {
@@ -72,6 +72,12 @@ interface Stage extends Reflections {
   readonly first: number;
 }
 
+/** How many panels each stage has. */
+function stageSizes(panels: number): number[] {
+  const most = Math.max(FEW_PANELS, Math.ceil(panels / STAGES));
+  return Array.from({ length: Math.ceil(panels / most) }, (_, stage) => Math.min(most, panels - stage * most));
+}
+
 /** Reflections that make [B, m, n] triangular, and the triangle R [B, min(m, n), n]. */
 export function triangularized(g: GraphOps, a: Node): { readonly stages: readonly Stage[]; readonly r: Node } {
   const [batch, m, n] = a.shape;
@@ -87,10 +93,9 @@ export function triangularized(g: GraphOps, a: Node): { readonly stages: readonl
   const stages: Stage[] = [];
   const rows: Node[] = [];
   let rest = a;
-  for (let first = 0; first < count; ) {
+  let first = 0;
+  for (const panels of stageSizes(Math.ceil(count / PANEL))) {
     const [, height, width] = rest.shape;
-    const left = Math.ceil(Math.min(height, width) / PANEL);
-    const panels = left <= FEW_PANELS ? left : Math.ceil(left / 2);
     const done = Math.min(panels * PANEL, height, width);
     const { last, ...reflections } = stageOf(g, rest, panels);
     stages.push({ first, ...reflections });
@@ -120,7 +125,7 @@ function stageOf(g: GraphOps, a: Node, panels: number): Reflections & { readonly
 }
 
 /** The product of a stage's reflections times X [B, m, k]. */
-export function applied(g: GraphOps, { vectors, triangles }: Reflections, x: Node): Node {
+function applied(g: GraphOps, { vectors, triangles }: Reflections, x: Node): Node {
   const [length, ...shape] = vectors.shape;
   if (length === 1) {
     const single = (node: Node) => g.reshape(node, node.shape.slice(1));
@@ -136,11 +141,14 @@ export function applied(g: GraphOps, { vectors, triangles }: Reflections, x: Nod
   return scanNode([x, vectors, turned], params)[0];
 }
 
-/** The product of reflections, whose vectors are rows [B, count, n] and whose factors are [B, count], times X [B, n, k]. */
+/**
+ * The product of reflections times X [B, n, k]. Their vectors are rows [B, count, n], row j without anything before column j, and
+ * their factors are [B, count].
+ */
 export const rowsApplied = (g: GraphOps, rows: Node, factors: Node, x: Node): Node =>
   g.move(reflectedColumns, [rows, factors, x], {});
 
-/** Inputs: vectors as rows [B, count, n], factors [B, count], X [B, n, k]. */
+/** Inputs: vectors as rows [B, count, n], factors [B, count], X [B, n, k]. A stage changes the rows of X from its own first on. */
 const reflectedColumns: RoutinePrimitive = {
   name: "reflectedColumns",
   kind: "routine",
@@ -148,12 +156,25 @@ const reflectedColumns: RoutinePrimitive = {
   infer: ([, , { shape, dtype }]) => ({ shape, dtype }),
   expand: (g, _node, [rows, factors, x]) => {
     const [batch, count, n] = rows.shape;
-    const panels = Math.ceil(count / PANEL);
-    const more = panels * PANEL - count;
-    const blocks = g.reshape(g.pad(rows, [0, 0, 0], [0, more, 0]), [batch, panels, PANEL, n]);
-    const vectors = g.permute(blocks, [1, 0, 3, 2]);
-    const taus = g.permute(g.reshape(g.pad(factors, [0, 0], [0, more]), [batch, panels, PANEL]), [1, 0, 2]);
-    return applied(g, { vectors, triangles: trianglesOf(g, vectors, taus) }, x);
+    if (count === 0) return x;
+    const columns = x.shape[2];
+    const width = Math.min(PANEL, count);
+    const sizes = stageSizes(Math.ceil(count / width));
+    const firsts = sizes.map((_, stage) => width * sizes.slice(0, stage).reduce((sum, size) => sum + size, 0));
+    return firsts.reduceRight<Node | null>((behind, first, stage) => {
+      const [panels, height] = [sizes[stage], n - first];
+      const taken = Math.min(panels * width, count - first);
+      const more = panels * width - taken;
+      const own = g.pad(g.slice(rows, [0, first, first], [batch, taken, height]), [0, 0, 0], [0, more, 0]);
+      const blocks = g.reshape(own, [batch, panels, width, height]);
+      const vectors = g.permute(blocks, [1, 0, 3, 2]);
+      const padded = g.pad(g.slice(factors, [0, first], [batch, taken]), [0, 0], [0, more]);
+      const taus = g.permute(g.reshape(padded, [batch, panels, width]), [1, 0, 2]);
+      const before = (firsts[stage + 1] ?? n) - first;
+      const top = g.slice(x, [0, first, 0], [batch, before, columns]);
+      const reflections = { vectors, triangles: trianglesOf(g, vectors, taus) };
+      return applied(g, reflections, behind ? g.concat([top, behind], 1) : top);
+    }, null) as Node;
   },
 };
 

@@ -18,8 +18,8 @@ import { scaledDown } from "./scaled-down.js";
 /** Steps of the QR algorithm; see compiler/routines/linalg/eigen/francis.ts. */
 const francis: RoutinePrimitive = { name: "francis", kind: "routine", infer: inferBundle };
 
-/** Rows are filled up to a multiple of this. */
-const MULTIPLE = 8;
+/** Rows are filled up to a multiple of this, for the kernels. */
+export const MULTIPLE = 8;
 /** Calls of the kernel, at most: it gives up by itself long before. */
 const MOST_CALLS = 10_000_000;
 
@@ -41,10 +41,9 @@ const schur: CompositePrimitive = {
     const { scaled, scale } = scaledDown(g, g.reshape(given, [batch, n, n]));
     // NaN would never converge: zeros take its place, and the scale brings it back.
     const form = schurForm(g, g.where(g.greater(g.broadcast(scale, scaled.shape), 0), scaled, 0), true);
-    const cut = (x: Node) => g.slice(x, [0, 0, 0], [batch, n, n]);
     const whole = g.where(g.unreduce(form.hasFailed, scale.shape, [1, 2]), Number.NaN, scale);
-    const t = g.mul(cut(form.t), g.cast(g.broadcast(whole, scaled.shape), form.t.dtype));
-    return [t, cut(form.z as Node)].map((x) => g.reshape(x, given.shape));
+    const t = g.mul(form.t, g.cast(g.broadcast(whole, scaled.shape), form.t.dtype));
+    return [t, form.z as Node].map((x) => g.reshape(x, given.shape));
   },
   bundle: {
     jvp: () => {
@@ -57,15 +56,15 @@ const schur: CompositePrimitive = {
   },
 };
 
-/** A Schur form of [B, n, n]: matrices are [B, N, N], of which n rows and columns count. */
+/** A Schur form of [B, n, n]. */
 export interface SchurForm {
   /** Upper triangular, complex. */
   readonly t: Node;
-  /** Its diagonal [B, N]: the eigenvalues. Those of real matrices are real, or conjugate to a neighbour. */
+  /** Its diagonal [B, n]: the eigenvalues. Those of real matrices are real, or conjugate to a neighbour. */
   readonly values: Node;
   /** The unitary matrix, if it is wanted. */
   readonly z: Node | null;
-  /** Whether a neighbour before is conjugate, [B, N]; of real matrices. */
+  /** Whether a neighbour before is conjugate, [B, n]; of real matrices. */
   readonly isSecond: Node | null;
   /** Whether the algorithm gave up, [B]. */
   readonly hasFailed: Node;
@@ -95,7 +94,8 @@ export function schurForm(g: GraphOps, a: Node, wantsVectors: boolean): SchurFor
     constants: 0,
     maxRounds: MOST_CALLS,
   });
-  const whole = (at: number) => (isReal ? done[at] : g.complex(done[at], done[at + 1]));
+  const cut = (at: number) => g.slice(done[at], [0, 0, 0], [batch, n, n]);
+  const whole = (at: number) => (isReal ? cut(at) : g.complex(cut(at), cut(at + 1)));
   const z = wantsVectors ? g.transposed(whole(isReal ? 1 : 2)) : null;
   const hasFailed = g.less(lastRow(done[done.length - 1]), -1);
   if (isReal) return { ...withoutBlocks(g, whole(0), z), hasFailed };
@@ -107,14 +107,14 @@ function diagonalOf(g: GraphOps, x: Node): Node {
   return g.sum(g.where(isDiagonal, x, 0), [2]);
 }
 
-/** Elements one row below the diagonal, or (by -1) one above: [B, N], the last 0. */
+/** Elements one row below the diagonal, or (by -1) one above: [B, n], the last 0. */
 function besideDiagonal(g: GraphOps, x: Node, by: 1 | -1): Node {
   const [row, column] = [g.counting(x.shape, 1, x), g.counting(x.shape, 2, x)];
   const isBeside = by === 1 ? g.equal(row, g.add(column, 1)) : g.equal(column, g.add(row, 1));
   return g.sum(g.where(isBeside, x, 0), [by === 1 ? 1 : 2]);
 }
 
-/** Each number's neighbour after it (1), or before it (-1), along the last axis of [B, N]; 0 where there is none. */
+/** Each number's neighbour after it (1), or before it (-1), along the last axis of [B, n]; 0 where there is none. */
 const neighbour = (g: GraphOps, x: Node, by: 1 | -1): Node => g.pad(x, [0, -by], [0, by]);
 
 /**
@@ -158,7 +158,7 @@ interface Turns {
   readonly wasBlock: Node;
 }
 
-/** The unitary matrix [B, N, N] of blocks [[h, -b], [b, h̄]], with ones where there are none. */
+/** The unitary matrix [B, n, n] of blocks [[h, -b], [b, h̄]], with ones where there are none. */
 function turnsOf(g: GraphOps, t: Node, { head, below, isBlock, wasBlock }: Turns): Node {
   const { shape } = t;
   const along = (x: Node) => g.unreduce(x, shape, [1]);

@@ -2,12 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  applied,
   identity,
   isComplexNode,
   orthogonal,
-  PANEL,
-  trianglesOf,
+  rowsApplied,
   triangularized,
   upperPart,
 } from "../../../../src/graph/primitives/linalg/householder.js";
@@ -15,6 +13,8 @@ import { g } from "../../../../src/graph/vocabulary.js";
 import { given, input, numbers, valuesOf } from "../../../support/node-rules.js";
 import { storedAs } from "../../../support/nodes.js";
 import { assertNear, assertOrthonormal, rowsOf, times } from "./plain-matrices.js";
+
+const PANEL = 32;
 
 test("the reflections turn the triangle back into the matrix: one panel, and stages of several", () => {
   for (const [m, n] of [
@@ -38,7 +38,7 @@ test("the reflections turn the triangle back into the matrix: one panel, and sta
   }
 });
 
-test("a matrix of up to 64 columns is one stage; a wider one is halved while more than four panels are left", () => {
+test("a matrix of up to 64 columns is one stage; of a wider one a quarter, or four panels", () => {
   const firsts = (m: number, n: number) =>
     triangularized(g, storedAs("f64", 1, m, n)).stages.map(({ first, vectors }) => [first, vectors.shape[0]]);
   assert.deepEqual(firsts(100, 64), [[0, 1]]);
@@ -47,27 +47,43 @@ test("a matrix of up to 64 columns is one stage; a wider one is halved while mor
     [0, 4],
     [4 * PANEL, 4],
   ]);
+  assert.deepEqual(firsts(800, 18 * PANEL), [
+    [0, 5],
+    [5 * PANEL, 5],
+    [10 * PANEL, 5],
+    [15 * PANEL, 3],
+  ]);
 });
 
-test("the compact form of two reflections is their product", () => {
-  // Reflections I - τ v vᵀ with vectors whose first element is 1, as LAPACK stores them.
-  const v = [
-    [1, 0],
-    [2, 1],
-    [-1, 3],
-  ];
-  const tau = [0.3, 0.2];
-  const reflection = (j: number) =>
-    v.map((row, i) => v.map((other, k) => Number(i === k) - tau[j]! * row[j]! * other[j]!));
-  const x = input([1, 3, 2]);
-  const [got] = valuesOf(
-    (vectors, factors, right) => {
-      const triangles = g.reshape(trianglesOf(g, vectors, factors), [1, 1, 2, 2]);
-      return applied(g, { vectors: g.reshape(vectors, [1, 1, 3, 2]), triangles }, right);
-    },
-    [input([1, 3, 2], v.flat()), input([1, 2], tau), x],
-  );
-  assertNear(rowsOf(got!, 2), times(reflection(0), times(reflection(1), rowsOf(x.values, 2))));
+test("reflections whose vectors are rows: one panel, stages of several, and a last panel that is not full", () => {
+  for (const [count, n] of [
+    [1, 3],
+    [5, 6],
+    [2 * PANEL + 3, 2 * PANEL + 4],
+    [5 * PANEL + 7, 5 * PANEL + 8],
+  ] as const) {
+    const x = input([1, n, 2]);
+    // Row j begins at column j or later, with a one.
+    const shift = n - count;
+    const v = Array.from({ length: count }, (_, j) =>
+      Array.from({ length: n }, (__, i) => (i < j + shift ? 0 : i === j + shift ? 1 : Math.sin(7 * i + 3 * j) / 4)),
+    );
+    const tau = v.map((row) => 2 / row.reduce((sum, each) => sum + each * each, 0));
+    const [got] = valuesOf(
+      (rows, factors, right) => [rowsApplied(g, rows, factors, right)],
+      [input([1, count, n], v.flat()), input([1, count], tau), x],
+    );
+    const expected = rowsOf(x.values, 2).map((row) => [...row]);
+    for (let j = count - 1; j >= 0; j--) {
+      for (const column of [0, 1]) {
+        const along = tau[j]! * expected.reduce((sum, row, i) => sum + v[j]![i]! * row[column]!, 0);
+        expected.forEach((row, i) => {
+          row[column]! -= along * v[j]![i]!;
+        });
+      }
+    }
+    assertNear(rowsOf(got!, 2), expected, 1e-12);
+  }
 });
 
 test("identities of any shape, upper triangles, and dtypes with two parts", () => {

@@ -6,21 +6,22 @@
 import { productOf } from "../../../../core/shape.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { Routine } from "../../../target/routine.js";
-import { Field, kindOf, shapeOf } from "../field.js";
-import { arrayWorkspace, eachByLane, powerOfTwo } from "../workspace.js";
+import { bytesOf, Field, kindOf, shapeOf } from "../field.js";
+import { arrayBytes, arrayWorkspace, bufferWorkspace, eachByLane, powerOfTwo } from "../workspace.js";
 
 /** Inputs: G [.., b, b] and τ [.., b]. Result: T [.., b, b]. */
-export const compactWyRoutine: Routine = (node, { maxLanes }, settings) => {
+export const compactWyRoutine: Routine = (node, profile, settings) => {
   const kind = kindOf(node);
   const shape = shapeOf(node.inputs[0], kind.isComplex);
   const b = shape.at(-1) as number;
   const batch = productOf(shape.slice(0, -2));
-  const k = new KernelBuilder(`compactWy[${shape.join("×")}]`, batch, Math.min(maxLanes, powerOfTwo(b)));
+  const k = new KernelBuilder(`compactWy[${shape.join("×")}]`, batch, Math.min(profile.maxLanes, powerOfTwo(b)));
   const field = new Field(k, kind, settings);
   const [products, factors, triangle] = [field.buffer(false), field.buffer(false), field.buffer(true)];
   const i = (value: number) => k.constant("i32", value);
   const start = k.binary("mul", k.row, i(b * b));
-  const t = arrayWorkspace(field, b * b);
+  const isInside = b * b * bytesOf(kind) <= arrayBytes(profile);
+  const t = isInside ? arrayWorkspace(field, b * b) : bufferWorkspace(k, field, triangle, start);
   k.loop(b, [], (j) => {
     const tau = field.load(factors, k.binary("add", k.binary("mul", k.row, i(b)), j));
     eachByLane(k, b, (row) => {
@@ -35,7 +36,7 @@ export const compactWyRoutine: Routine = (node, { maxLanes }, settings) => {
       const x = field.select(k.compare("lt", row, j), above, onDiagonal);
       const place = k.binary("add", k.binary("mul", row, i(b)), j);
       t.set(place, x);
-      field.store(triangle, k.binary("add", start, place), x);
+      if (isInside) field.store(triangle, k.binary("add", start, place), x);
     });
     k.barrier();
     return [];
