@@ -46,10 +46,14 @@ export function below(limit: number, bits: () => number): number {
 /** The numbers 0 … count − 1 in an order that is as likely as any other, by Fisher and Yates' method. */
 export function permutation(count: number, seed: Seed, stream = 0): Uint32Array {
   const bits = bitsFrom(seed, stream);
-  const list = Uint32Array.from({ length: count }, (_, i) => i);
+  // Written in a loop: `Uint32Array.from` with a function takes four times as long as all the rest.
+  const list = new Uint32Array(count);
+  for (let i = 0; i < count; i++) list[i] = i;
   for (let i = count - 1; i > 0; i--) {
     const j = below(i + 1, bits);
-    [list[i], list[j]] = [list[j] as number, list[i] as number];
+    const moved = list[i] as number;
+    list[i] = list[j] as number;
+    list[j] = moved;
   }
   return list;
 }

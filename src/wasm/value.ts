@@ -97,6 +97,24 @@ export type Value<T extends ValueType = ValueType> = Node<T>;
 /** A value, or a literal that takes the type of the place it stands in. */
 export type Operand<T extends ValueType = ValueType> = Value<T> | Literal;
 
+/** How deep two values are compared: an element's address takes three instructions. */
+const COMPARED = 4;
+
+/**
+ * Whether the same instructions make both, of the same values: they are equal, unless something that a load reads is written in between.
+ */
+export function areMadeAlike(a: Node, b: Node, depth = COMPARED): boolean {
+  if (a === b) return true;
+  const [one, other] = [a.step, b.step];
+  if (one.kind === "constant" && other.kind === "constant")
+    return a.type === b.type && Object.is(one.value, other.value);
+  if (depth === 0 || one.kind !== "instruction" || other.kind !== "instruction") return false;
+  const { instruction, access, lanes } = one;
+  if (instruction !== other.instruction || instruction.effect === "effect") return false;
+  if (lanes || other.lanes || access?.offset !== other.access?.offset) return false;
+  return a.operands.every((operand, i) => areMadeAlike(operand, b.operands[i] as Node, depth - 1));
+}
+
 export function newLocal(type: ValueType): Local {
   return { type, slot: -1, writes: [] };
 }

@@ -135,11 +135,15 @@ export function categoricalCrossEntropy(
   const p = widePredictions(operation, predictions);
   const axis = normalizeAxis(options.axis ?? -1, p.rank, operation);
   const classes = p.shape[axis] as number;
-  const { shares, isValid, isIgnored } = sharesOf(operation, p, targets, axis, ignoreIndex);
+  const { shares, isThere, isValid, isIgnored } = sharesOf(operation, p, targets, axis, ignoreIndex);
   const logarithms = fromLogits ? logSoftmax(p, { axis }) : p.maximum(finfo(p).smallestNormal).log();
   const weights = classWeightsOf(operation, options.classWeights, p, axis);
   const t = smoothed(operation, shares, labelSmoothing, classes);
-  const terms = finiteTerms(weights === undefined ? t : t.mul(weights), logarithms);
+  // Of logits, one that is NaN makes all logarithms NaN: those of the other classes need no look.
+  const isOne = isThere !== undefined && fromLogits && labelSmoothing === 0 && weights === undefined;
+  const terms = isOne
+    ? where(isThere, logarithms, 0)
+    : finiteTerms(weights === undefined ? t : t.mul(weights), logarithms);
   let losses = terms.sum({ axis }).neg();
   let parts = weights === undefined ? undefined : shares.mul(weights).sum({ axis });
   if (isValid !== undefined) losses = where(isValid, losses, Number.NaN);
@@ -152,6 +156,8 @@ export function categoricalCrossEntropy(
 
 interface Shares {
   readonly shares: Tensor;
+  /** Whether a class is the one, where labels are numbers of classes. */
+  readonly isThere?: Tensor;
   /** Whether labels are numbers of classes, and whether they are left out. */
   readonly isValid?: Tensor;
   readonly isIgnored?: Tensor;
@@ -181,7 +187,7 @@ function sharesOf(operation: string, p: Tensor, targets: Tensor, axis: number, i
   const isThere = labels.expandDims(axis).equal(positionsAlong(p, axis));
   const isIgnored = ignoreIndex === undefined ? undefined : labels.equal(ignoreIndex);
   const isValid = labels.greaterEqual(0).logicalAnd(labels.less(p.shape[axis] as number));
-  return { shares: isThere.cast(p.dtype), isValid, isIgnored };
+  return { shares: isThere.cast(p.dtype), isThere, isValid, isIgnored };
 }
 
 /** t·log p, which is 0 for a share of 0 also where the logarithm is -infinity: a class that was masked. */

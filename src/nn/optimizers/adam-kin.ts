@@ -28,6 +28,7 @@ export function beliefWith(operation: string, rate: MaybeRate, options: MomentOp
     rate,
     options,
     isCounting: true,
+    isProportional: true,
     slots: BOTH,
     shared: corrections(one, two),
     rule(g, slots, { pace, unbiased }) {
@@ -60,6 +61,7 @@ export function yogiWith(operation: string, rate: MaybeRate, options: YogiOption
     rate,
     options,
     isCounting: true,
+    isProportional: true,
     slots: { mean: first, square: first },
     shared: corrections(one, two),
     rule(g, slots, { pace, unbiased }) {

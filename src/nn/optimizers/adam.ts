@@ -84,6 +84,7 @@ export function adamWith(operation: string, rate: MaybeRate, options: AdamWOptio
       rate,
       options,
       isCounting: true,
+      isProportional: true,
       slots: BOTH,
       shared,
       rule(g, slots, scalars, leaf) {
@@ -96,6 +97,7 @@ export function adamWith(operation: string, rate: MaybeRate, options: AdamWOptio
     rate,
     options,
     isCounting: true,
+    isProportional: true,
     slots: { ...BOTH, largest: zerosFor },
     shared,
     rule(g, slots, scalars, leaf) {
@@ -114,6 +116,7 @@ export function adamax(rate: Rate = 2e-3, options: MomentOptions = {}): Optimize
     rate,
     options,
     isCounting: true,
+    isProportional: true,
     slots: { mean: zerosFor, largest: zerosFor },
     shared: ({ count, rate }) => reached(one, count).reciprocal().mul(negated(rate)),
     rule(g, slots, pace) {
@@ -145,6 +148,7 @@ export function nadam(rate: Rate = 2e-3, options: NAdamOptions = {}): Optimizer 
     rate,
     options,
     isCounting: true,
+    isProportional: true,
     slots: BOTH,
     scalars: { product: { first: 1, next: (before, count) => before.mul(momentumAt(count)) } },
     shared({ count, rate, kept }) {
@@ -179,6 +183,7 @@ export function radamWith(operation: string, rate: MaybeRate, options: MomentOpt
     rate,
     options,
     isCounting: true,
+    isProportional: true,
     slots: BOTH,
     shared({ count, rate }) {
       const corrected = reached(two, count);

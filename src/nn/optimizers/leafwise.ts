@@ -17,10 +17,12 @@ import {
   scalarDType,
   scalarIn,
   shownOptions,
+  takingFactor,
+  type UpdateExtras,
   wideDType,
   widened,
 } from "./optimizer.js";
-import { type Amount, checkRate, type MaybeRate, NO_RATE, rateAt } from "./rate.js";
+import { type Amount, checkRate, type MaybeRate, NO_RATE, rateAt, times } from "./rate.js";
 
 /** One parameter at one step. All tensors are in f32 or wider. */
 export interface Leaf {
@@ -60,6 +62,8 @@ interface LeafRule<N extends string, C> {
   readonly scalars?: Readonly<Record<string, KeptScalar>>;
   /** Options as the user gave them, to print. */
   readonly options?: object;
+  /** Updates are proportional to the rate, and nothing that is kept depends on it: a factor of all updates is one of the rate. */
+  readonly isProportional?: boolean;
   /** Whether `shared` looks at the count. Schedules count anyway. */
   readonly isCounting?: boolean;
   shared(step: StepScalars): C;
@@ -82,14 +86,14 @@ export function leafwise<N extends string, C>(operation: string, definition: Lea
   const isCounting = definition.isCounting === true || typeof rate === "function";
   const names = Object.keys(slots) as N[];
   const shownRate = typeof rate === "number" ? String(rate) : typeof rate === "function" ? "a schedule" : "a tensor";
-  return printedAs(`${operation}(${shownRate}${shownOptions(definition.options ?? {})})`, {
+  const made: Optimizer = {
     init(params) {
       const flat = flatParams(operation, params);
       const kept = names.map((name) => [name, unflatten(flat.structure, flat.leaves.map(slots[name]))]);
       const single = mapValues(scalars, ({ first }) => firstCount(flat).add(first).cast(scalarDType(flat.leaves)));
       return { ...(isCounting ? { count: firstCount(flat) } : {}), ...single, ...Object.fromEntries(kept) };
     },
-    update<P>(gradients: P, state: OptimizerState, params: P): [P, OptimizerState] {
+    update<P>(gradients: P, state: OptimizerState, params: P, extras: UpdateExtras = {}): [P, OptimizerState] {
       const flat = flatParams(operation, params);
       const given = besideParams(operation, "the gradients", flat, gradients);
       const before = names.map((name) =>
@@ -99,7 +103,10 @@ export function leafwise<N extends string, C>(operation: string, definition: Lea
       const whole = isCounting ? scalarIn(operation, state, "count").add(1) : null;
       const count = (whole ?? firstCount(flat)).cast(dtype) as Tensor;
       const single = mapValues(scalars, ({ next }, name) => next(scalarIn(operation, state, name), count));
-      const common = shared({ count, rate: rateAt(rate, count, dtype), params: flat, kept: single });
+      const own = rateAt(rate, count, dtype);
+      const factor = definition.isProportional ? extras.factor : undefined;
+      const now = factor === undefined ? own : times(own, factor.cast(dtype) as Tensor);
+      const common = shared({ count, rate: now, params: flat, kept: single });
       const results = flat.leaves.map((param, index) => {
         const own = Object.fromEntries(names.map((name, k) => [name, before[k]?.[index]])) as Slots<N>;
         const leaf = { param: widened(param), path: flat.paths[index] as string, index };
@@ -113,7 +120,9 @@ export function leafwise<N extends string, C>(operation: string, definition: Lea
       ]);
       return [back(updates) as P, { ...(whole ? { count: whole } : {}), ...single, ...Object.fromEntries(after) }];
     },
-  });
+  };
+  const text = `${operation}(${shownRate}${shownOptions(definition.options ?? {})})`;
+  return printedAs(text, takingFactor(definition.isProportional === true, made));
 }
 
 /** Scalars of f64 beside parameters of f32 do not widen what is kept. */

@@ -22,12 +22,16 @@ export interface UpdateExtras {
   readonly value?: Tensor;
   /** How much this step counts beside others, 1 unless told: what its mean loss was divided by. `accumulate` weights gradients by it. */
   readonly count?: Tensor | number;
+  /** @internal A factor of all updates, for those that say `takesFactor`. */
+  readonly factor?: Tensor;
 }
 
 /** A gradient transform: `init` makes its state, `update` turns gradients into updates that are added to parameters. */
 export interface Optimizer {
   init<P>(params: P): OptimizerState;
   update<P>(gradients: P, state: OptimizerState, params: P, extras?: UpdateExtras): [updates: P, state: OptimizerState];
+  /** @internal It multiplies its updates by `factor` of the extras. */
+  readonly takesFactor?: boolean;
 }
 
 /** An optimiser that prints as this text, and is otherwise as it was. */
@@ -35,6 +39,10 @@ export function printedAs<O extends Optimizer>(text: string, optimizer: O): O {
   const show = { value: () => text, enumerable: false };
   return Object.defineProperties(optimizer, { toString: show, [Symbol.for("nodejs.util.inspect.custom")]: show });
 }
+
+/** An optimiser that multiplies its updates by `factor` of the extras, or does not. The mark is none of its methods: it is not listed. */
+export const takingFactor = <O extends Optimizer>(takesFactor: boolean, optimizer: O): O =>
+  Object.defineProperty(optimizer, "takesFactor", { value: takesFactor, enumerable: false });
 
 /** An optimiser in words, for checkpoints and for those that hold it. */
 export const describedOptimizer = (optimizer: Optimizer): string =>
@@ -49,18 +57,22 @@ export function shownOptions(options: object): string {
 /** Transforms one after the other: `chain(clipByGlobalNorm(1), adamw(1e-3))`. The state has theirs as "0", "1" … */
 export function chain(...transforms: readonly Optimizer[]): Optimizer {
   for (const each of transforms) checkOptimizer("chain", each);
-  return printedAs(`chain(${transforms.map(describedOptimizer).join(", ")})`, {
+  const last = transforms.length - 1;
+  const text = `chain(${transforms.map(describedOptimizer).join(", ")})`;
+  const made: Optimizer = {
     init: (params) => Object.fromEntries(transforms.map((each, i) => [String(i), each.init(params)])),
     update(gradients, state, params, extras) {
       let updates = gradients;
       const next = transforms.map((each, i) => {
-        const [shaped, after] = each.update(updates, stateIn("chain", state, String(i)), params, extras);
+        const own = i === last ? extras : { ...extras, factor: undefined };
+        const [shaped, after] = each.update(updates, stateIn("chain", state, String(i)), params, own);
         updates = shaped;
         return [String(i), after] as const;
       });
       return [updates, Object.fromEntries(next)];
     },
-  });
+  };
+  return printedAs(text, takingFactor(transforms[last]?.takesFactor === true, made));
 }
 
 /** The parameters with their updates added, in the dtypes of the parameters. */

@@ -24,7 +24,14 @@ export function sgd(rate: Rate = 0.01, options: SgdOptions = {}): Optimizer {
   checkShare("sgd", "momentum", momentum);
   if (momentum !== 0) return momentumWith("sgd", rate, momentum, nesterov);
   const shared = ({ rate: now }: { readonly rate: number | Tensor }) => negated(now);
-  return leafwise("sgd", { rate, options, slots: {}, shared, rule: (g, _, down) => [g.mul(down), {}] });
+  return leafwise("sgd", {
+    rate,
+    options,
+    isProportional: true,
+    slots: {},
+    shared,
+    rule: (g, _, down) => [g.mul(down), {}],
+  });
 }
 
 /** Steps along a sum of gradients that fades; of no rate, that sum. */
@@ -33,6 +40,7 @@ export function momentumWith(operation: string, rate: MaybeRate, momentum: numbe
   return leafwise(operation, {
     rate,
     options: { momentum, ...(nesterov && { nesterov }) },
+    isProportional: true,
     slots: { momentum: zerosFor },
     shared,
     rule(g, { momentum: before }, down) {
@@ -66,6 +74,7 @@ export function lion(rate: Rate = 1e-4, options: LionOptions = {}): Optimizer {
   return leafwise("lion", {
     rate,
     options,
+    isProportional: true,
     slots: { mean: zerosFor },
     shared: ({ rate, params }) => ({ down: negated(rate), isDecayed: selected("lion", mask, params) }),
     rule(g, { mean }, { down, isDecayed }, { param, index }) {

@@ -15,7 +15,13 @@ export function withRateFactor(optimizer: Optimizer): Optimizer {
     },
     update<P>(gradients: P, state: OptimizerState, params: P, extras = {}): [P, OptimizerState] {
       const factor = scalarIn(OPERATION, state, "factor");
-      const [updates, inner] = optimizer.update(gradients, state.inner as OptimizerState, params, extras);
+      const before = state.inner as OptimizerState;
+      // As a part of the rate it costs nothing for each parameter.
+      if (optimizer.takesFactor) {
+        const [updates, inner] = optimizer.update(gradients, before, params, { ...extras, factor });
+        return [updates, { factor, inner }];
+      }
+      const [updates, inner] = optimizer.update(gradients, before, params, extras);
       const flat = flatParams(OPERATION, params);
       const scaled = besideParams(OPERATION, "the updates", flat, updates).map((each) =>
         each.mul(factor.cast(each.dtype)),

@@ -63,6 +63,19 @@ test("on a CPU tiles are no larger than the matrix, and whole panels of vectors 
   }
 });
 
+test("small products have tiles on a CPU, which needs no barriers for them, and are plain sums on a GPU", () => {
+  for (const [each, isTiledOnCpu] of [
+    [shape(128, 128, 10), true],
+    [shape(128, 10, 128), true],
+    [shape(24, 24, 24), true],
+    [shape(16, 16, 16), false],
+    [shape(4, 4096, 64), false],
+  ] as const) {
+    assert.equal(planProduct(each, cpu(2)) !== null, isTiledOnCpu, JSON.stringify(each));
+    assert.equal(planProduct(each, gpu), null, JSON.stringify(each));
+  }
+});
+
 test("there are tiles for all threads of a CPU", () => {
   const { rows, columns } = planProduct(shape(256, 256, 256), cpu(8))!.tile;
   assert.ok(Math.ceil(256 / rows) * Math.ceil(256 / columns) >= 16);

@@ -23,6 +23,7 @@ import {
   laneOf,
   pairOf,
   single,
+  united,
   vector,
   vectorOf,
   wasmValuesOf,
@@ -49,6 +50,8 @@ export class BodyEmitter {
   private row: LaneValue | null = null;
   /** Delayed writes; null: writes happen at once. */
   private writeLater: (() => void)[] | null = null;
+  /** Which of several turns is written, after the first; 0 otherwise. */
+  private turn = 0;
 
   constructor(
     private readonly f: FunctionBuilder,
@@ -89,7 +92,7 @@ export class BodyEmitter {
     for (const statement of list) {
       switch (statement.kind) {
         case "let":
-          if (!this.known[statement.value.id]) this.laneValues[statement.value.id] = this.compute(statement.value);
+          if (!this.known[statement.value.id]) this.let(statement.value);
           break;
         case "loop":
           this.loop(statement);
@@ -384,7 +387,11 @@ export class BodyEmitter {
   private inTurns<T>(take: (turn: number) => T): T[] {
     const writes: (() => void)[] = [];
     this.writeLater = writes;
-    const found = Array.from({ length: TURNS }, (_, turn) => take(turn));
+    const found = Array.from({ length: TURNS }, (_, turn) => {
+      this.turn = turn;
+      return take(turn);
+    });
+    this.turn = 0;
     this.writeLater = null;
     for (const write of writes) write();
     return found;
@@ -402,6 +409,15 @@ export class BodyEmitter {
   }
 
   // ---------------------------------------------------------------------------------------------- values
+
+  /**
+   * Computes a value. What one turn computes as the turn before it did is computed once: the place of a row among sixteen elements of it, say.
+   */
+  private let(value: IRValue): void {
+    const before = this.turn > 0 ? this.laneValues[value.id] : undefined;
+    const made = this.compute(value);
+    this.laneValues[value.id] = before ? united(before, made) : made;
+  }
 
   private compute(value: IRValue): LaneValue {
     const { args } = value;

@@ -1,7 +1,7 @@
 /** Values of four lanes: the kinds of them, conversions between the kinds, and operations on four lanes at once. */
 import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
-import type { Value } from "../../../wasm/value.js";
+import { areMadeAlike, type Value } from "../../../wasm/value.js";
 import type { IRType, Value as IRValue } from "../../ir/ir.js";
 import { multiplyAdd } from "./multiply-add.js";
 import { isForPairs, pairedValue, words } from "./pairs.js";
@@ -31,6 +31,13 @@ export function joined(kinds: readonly LaneValue["kind"][], values: readonly Val
     if (count === 1) return { kind, value: values[at - 1] } as LaneValue;
     return { kind, values: values.slice(at - count, at) } as unknown as LaneValue;
   });
+}
+
+/** A lane value by the number of an equal one that is there already, where both have one number for all lanes. */
+export function united(before: LaneValue, made: LaneValue): LaneValue {
+  const isOne = (x: LaneValue) => x.kind === "uniform" || x.kind === "rising";
+  if (!isOne(before) || !isOne(made) || "values" in before || "values" in made) return made;
+  return areMadeAlike(before.value, made.value) ? ({ ...made, value: before.value } as LaneValue) : made;
 }
 
 const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");

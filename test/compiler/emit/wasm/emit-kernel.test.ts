@@ -6,6 +6,8 @@ import { canTakeTurns, planVectors } from "../../../../src/compiler/emit/wasm/ve
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import { UnsupportedError } from "../../../../src/core/errors.js";
 import { WebAssembly } from "../../../../src/core/webassembly.js";
+import { disassemble } from "../../../../src/wasm/disassemble.js";
+import { runKernel } from "../../../support/kernels.js";
 
 function withArray(size: number, lanes = 1, isPrivate = false) {
   const k = new KernelBuilder("scratch", 8, lanes);
@@ -72,4 +74,26 @@ test("wherever a thread's rows begin and end, each row finds its place by divisi
     );
     assert.deepEqual([...words.subarray(buffer / 4, buffer / 4 + rows)], want, `rows ${start} to ${end}`);
   }
+});
+
+test("rows of a table are found once for sixteen elements: one division, one load of the row's number", () => {
+  const [rows, by] = [96, 48];
+  const k = new KernelBuilder("rows", rows);
+  const [target, numbers, table] = [k.buffer("f32", true), k.buffer("i32", false), k.buffer("f32", false)];
+  const number = k.load(numbers, k.binary("idiv", k.row, k.constant("i32", by)), "i32");
+  const place = k.binary(
+    "add",
+    k.binary("mul", number, k.constant("i32", by)),
+    k.binary("irem", k.row, k.constant("i32", by)),
+  );
+  k.store(target, k.row, k.load(table, place, "f32"));
+  const kernel = k.finish();
+  assert.ok(canTakeTurns(kernel.body));
+  // For a vector, and for all the vectors that take turns.
+  const count = (what: RegExp) => disassemble(emitWasm(kernel)).match(what)?.length;
+  assert.equal(count(/i32\.div_u/g), 2);
+  assert.equal(count(/i32\.rem_u/g), 2);
+  const values = Float32Array.from({ length: 3 * by }, (_, i) => i);
+  const [found] = runKernel("cpu", kernel, [new Float32Array(rows), Int32Array.of(2, 0), values]);
+  assert.deepEqual([...found], [...values.subarray(2 * by), ...values.subarray(0, by)]);
 });
