@@ -104,7 +104,7 @@ export interface Value {
   readonly op: IROp;
   readonly type: IRType;
   readonly args: readonly Value[];
-  /** A constant's value, a load's buffer, the width of a sign extension, the operation of a combination, the bits of a match. */
+  /** A constant's value, a load's buffer, true for an index that matters only where the condition of its select holds, the width of a sign extension, the operation of a combination, the bits of a match. */
   readonly attribute: number | bigint | boolean | CombineOp | null;
   /** The number of regions around the place where it is computed. */
   readonly depth: number;

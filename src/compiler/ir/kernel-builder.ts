@@ -406,6 +406,12 @@ export class KernelBuilder {
     return this.make("select", whenTrue.type, [condition, whenTrue, whenFalse], null);
   }
 
+  /** An index where a gate holds. Elsewhere it is near 0: what is read there must not matter. */
+  within(gate: Value, index: Value): Value {
+    if (gate.op === "constant") return this.select(gate, index, this.constant(index.type, 0));
+    return this.make("select", index.type, [gate, index, this.constant(index.type, 0)], true);
+  }
+
   convert(to: IRType, x: Value): Value {
     if (x.op === "constant" && x.type === "i32" && to === "i64")
       return this.constant("i64", BigInt(x.attribute as number));

@@ -223,7 +223,7 @@ export class Lowering extends KernelScope {
   protected load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
     const slot = this.slotOf(node, false);
     const flat = this.indexValue(ravel(index, node.shape));
-    const safe = gate ? this.k.select(gate, flat, this.k.constant(flat.type, 0)) : flat;
+    const safe = gate ? this.k.within(gate, flat) : flat;
     return { dtype: node.dtype, value: this.k.load(slot, safe, computeType(node.dtype)) };
   }
 

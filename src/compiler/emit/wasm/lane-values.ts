@@ -167,6 +167,7 @@ function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneVa
     case "select": {
       const extreme = extremeOf(value);
       if (extreme) return f.opOf("f32x4", extreme, "", [lane(2), lane(1)]);
+      if (operands[0].kind === "uniform") return f.select(single(operands[0]) as Value<"i32">, lane(1), lane(2));
       if (isZero(args[1])) return f.v128.andnot(lane(2), lane(0));
       return f.v128.bitselect(lane(1), lane(2), lane(0));
     }

@@ -37,7 +37,8 @@ export const areAhead = (x: LaneValue): x is Rising => x.kind === "rising" && x.
  * A quotient or remainder by a constant with one division for all lanes: possible if no lane reaches the next multiple of it, or
  * the value is at a multiple.
  */
-function divided(f: FunctionBuilder, op: "idiv" | "irem", x: Rising, by: number): LaneValue | null {
+function divided(f: FunctionBuilder, op: "idiv" | "irem", given: Rising, by: number): LaneValue | null {
+  const x = by % given.multiple === 0 || given.multiple % by === 0 ? given : (inSteps(f, given, by) ?? given);
   const { value, steps, multiple } = x;
   if (!areAhead(x)) return null;
   const quotient = () => f.i32.div_u(value, by);
@@ -63,8 +64,39 @@ function fromFirst(f: FunctionBuilder, { kind, value, steps, multiple }: Rising)
   return { kind, value: f.i32.add(value, whole), steps: steps.map((step) => step - whole), multiple };
 }
 
-/** Sums, differences, multiples and some quotients of rising values are rising. */
-export function rising(f: FunctionBuilder, value: IRValue, [a, b]: readonly LaneValue[]): LaneValue | null {
+const divisorOf = (a: number, b: number): number => (b === 0 ? a : divisorOf(b, a % b));
+
+/** The same numbers from a multiple of a common divisor of theirs and a limit on, if no lane is beyond the next one. */
+function inSteps(f: FunctionBuilder, x: Rising, limit: number): Rising | null {
+  const divisor = divisorOf(x.multiple, limit);
+  const whole = x.steps[0] - (x.steps[0] % divisor);
+  if (!areAhead(x) || x.steps.some((step) => step < whole || step >= whole + divisor)) return null;
+  const value = whole === 0 ? x.value : f.i32.add(x.value, whole);
+  return { kind: "rising", value, steps: x.steps.map((step) => step - whole), multiple: divisor };
+}
+
+/** A comparison with a limit that all lanes are on the same side of. */
+function besideLimit(f: FunctionBuilder, { op, args: [x, limit] }: IRValue, a: LaneValue): LaneValue | null {
+  if ((op !== "lt" && op !== "ge") || x.type !== "i32" || a.kind !== "rising" || limit.op !== "constant") return null;
+  const at = Number(limit.attribute);
+  const same = at >= 0 ? inSteps(f, a, at) : null;
+  return same && { kind: "uniform", value: op === "lt" ? f.i32.lt_s(same.value, at) : f.i32.ge_s(same.value, at) };
+}
+
+/** An index of neighbours that matters only where a condition holds, which is the same for all lanes. */
+function insideGate(f: FunctionBuilder, { op, attribute }: IRValue, [gate, x]: readonly LaneValue[]): LaneValue | null {
+  if (op !== "select" || attribute !== true || gate.kind !== "uniform" || !areNeighbours(x)) return null;
+  const [first] = x.steps;
+  const from = first === 0 ? x.value : f.i32.add(x.value, first);
+  const value = f.select(gate.value as Value<"i32">, from, f.i32.const(0));
+  return { kind: "rising", value, steps: [0, 1, 2, 3], multiple: 1 };
+}
+
+/** Sums, differences, multiples and some quotients of rising values are rising; some comparisons of them are the same for all lanes. */
+export function rising(f: FunctionBuilder, value: IRValue, operands: readonly LaneValue[]): LaneValue | null {
+  const [a, b] = operands;
+  if (value.type === "bool") return besideLimit(f, value, a);
+  if (value.op === "select") return insideGate(f, value, operands);
   if (value.type !== "i32" || !b || a.kind === "lanes" || b.kind === "lanes") return null;
   if ("values" in a || "values" in b) return null;
   const stepsOf = (x: LaneValue) => (x.kind === "rising" ? x.steps : [0, 0, 0, 0]);

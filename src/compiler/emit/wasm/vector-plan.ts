@@ -40,6 +40,7 @@ function stepsIn(variable: IRValue): (value: IRValue) => number | null {
       const [a, b] = value.args;
       const [x, y] = [step(a), b ? step(b) : 0];
       if (value.args.every((arg) => step(arg) === 0)) result = 0;
+      else if (value.op === "select" && value.attribute === true) result = y;
       else if (value.type !== "i32" || x === null || y === null) result = null;
       else if (value.op === "add") result = x + y;
       else if (value.op === "sub") result = x - y;

@@ -6,6 +6,7 @@ import type { CombineOp } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import { DTYPE_NAMES, DTYPES, isPacked } from "../../../../src/core/dtype.js";
 import { encodeValues } from "../../../../src/core/storage.js";
+import { concat, tensor } from "../../../../src/index.js";
 import { runKernel } from "../../../support/kernels.js";
 
 const ROWS = 37;
@@ -74,5 +75,49 @@ describe("atomics combine all rows into one element", () => {
         assert.equal(got[0], [1, 2, 3, 4, 5, 6, 7, 8].reduce(rules[op], 2));
       });
     }
+  }
+});
+
+describe("bounds that four neighbours are on one side of, or on both", () => {
+  for (const dtype of ["f32", "f64", "i32", "u8", "bool", "i64"] as const) {
+    test(`parts of ${dtype} that are joined, and padding, of whole vectors and of others`, async () => {
+      for (const parts of [
+        [16, 48],
+        [4, 12, 20],
+        [64, 33],
+        [7, 8, 1],
+        [1, 4],
+      ]) {
+        const rows = [0, 1, 2].map((row) =>
+          parts.map((length, part) => Array.from({ length }, (_, at) => (row * 5 + part * 3 + at) % 2)),
+        );
+        const joined = parts.map((_, part) =>
+          tensor(
+            rows.map((row) => row[part]!),
+            { dtype, device: "cpu" },
+          ),
+        );
+        const found = await concat(joined, { axis: 1 }).cast("i32").array();
+        assert.deepEqual(
+          found,
+          rows.map((row) => row.flat()),
+          `${parts}`,
+        );
+        for (const [low, high] of [[4, 16] as const, [3, 0] as const]) {
+          const padded = await joined[0]!
+            .pad([
+              [0, 0],
+              [low, high],
+            ])
+            .cast("i32")
+            .array();
+          const around = (row: readonly number[]) => [...Array(low).fill(0), ...row, ...Array(high).fill(0)];
+          assert.deepEqual(
+            padded,
+            rows.map((row) => around(row[0]!)),
+          );
+        }
+      }
+    });
   }
 });

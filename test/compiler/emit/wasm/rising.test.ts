@@ -14,13 +14,23 @@ const k = new KernelBuilder("rising", 100);
 const operation = (op: BinaryOp, constant: number): IRValue => k.binary(op, k.row, k.constant("i32", constant));
 
 /** The lanes of an operation on a counted index `ahead` of `first`, a multiple of `multiple`; null if not rising. */
-function lanes(op: BinaryOp, constant: number, first: number, multiple: number, ahead = 0): number[] | null {
+const lanes = (op: BinaryOp, constant: number, first: number, multiple: number, ahead = 0): number[] | null =>
+  lanesOf(operation(op, constant), first, (f, x) => [
+    counted(x, multiple, ahead),
+    { kind: "uniform", value: f.i32.const(constant) },
+  ]);
+
+/** The lanes of an operation on operands made of a number; null if not rising. */
+function lanesOf(
+  value: IRValue,
+  first: number,
+  operandsOf: (f: FunctionBuilder, x: Value<"i32">) => LaneValue[],
+): number[] | null {
   let isRising = true;
   const m = new ModuleBuilder({ memory: null });
   const results = [0, 1, 2, 3].map((lane) => {
     const build = (f: FunctionBuilder, x: Value<"i32">): Value<"i32"> => {
-      const operands: LaneValue[] = [counted(x, multiple, ahead), { kind: "uniform", value: f.i32.const(constant) }];
-      const made = rising(f, operation(op, constant), operands);
+      const made = rising(f, value, operandsOf(f, x));
       if (made) return laneOf(f, made, "i32", lane) as Value<"i32">;
       isRising = false;
       return x;
@@ -96,6 +106,57 @@ describe("four neighbours, through one operation", () => {
     assert.equal(lanes("idiv", 3, 20, 4), null);
     assert.equal(lanes("irem", 6, 20, 4), null);
     assert.equal(lanes("idiv", 8, 6, 2), null);
+  });
+
+  test("a quotient by a number that the multiple does not divide, but that no lane steps over", () => {
+    for (const first of [0, 16, 32, 48, 96]) {
+      for (const ahead of [0, 4, 8, 12]) {
+        assert.deepEqual(
+          lanes("idiv", 20, first, 16, ahead),
+          each((x) => Math.floor(x / 20), first + ahead),
+        );
+        assert.deepEqual(
+          lanes("irem", 20, first, 16, ahead),
+          each((x) => x % 20, first + ahead),
+        );
+      }
+    }
+  });
+
+  test("a comparison is one for all lanes where they are on the same side of the limit, whatever the number is", () => {
+    const compared = (op: "lt" | "ge", limit: number, first: number, ahead: number) =>
+      lanesOf(k.compare(op, k.row, k.constant("i32", limit)), first, (f, x) => [
+        counted(x, 16, ahead),
+        { kind: "uniform", value: f.i32.const(limit) },
+      ]);
+    for (const first of [0, 16, 32, 48]) {
+      for (const ahead of [0, 4, 8, 12]) {
+        for (const limit of [0, 4, 20, 32, 36]) {
+          const isBelow = Number(first + ahead < limit);
+          assert.deepEqual(compared("lt", limit, first, ahead), [isBelow, isBelow, isBelow, isBelow]);
+          assert.deepEqual(compared("ge", limit, first, ahead)?.[0], 1 - isBelow);
+        }
+        assert.equal(compared("lt", 18, first, ahead), null, "lanes on both sides");
+      }
+    }
+  });
+
+  test("an index inside a gate stays rising, and is near 0 where the gate does not hold", () => {
+    const inside = (holds: boolean, first: number) =>
+      lanesOf(k.within(k.compare("lt", k.row, k.constant("i32", 50)), k.row), first, (f, x) => [
+        { kind: "uniform", value: f.i32.const(holds ? 1 : 0) },
+        counted(x, 16, 4),
+        { kind: "uniform", value: f.i32.const(0) },
+      ]);
+    assert.deepEqual(inside(true, 32), [36, 37, 38, 39]);
+    assert.deepEqual(inside(false, 32), [0, 1, 2, 3]);
+    const chosen = k.select(k.compare("lt", k.row, k.constant("i32", 50)), k.row, k.constant("i32", 0));
+    const operands = (f: FunctionBuilder, x: Value<"i32">): LaneValue[] => [
+      { kind: "uniform", value: f.i32.const(0) },
+      counted(x, 16),
+      { kind: "uniform", value: f.i32.const(0) },
+    ];
+    assert.equal(lanesOf(chosen, 32, operands), null, "a choice that matters on both sides is left to the lanes");
   });
 });
 
