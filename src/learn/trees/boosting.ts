@@ -13,7 +13,7 @@ import { featureRules } from "./feature-rules.js";
 import { type Grown, grower } from "./grow.js";
 import { predictionsOf, type TreeNode, type TreeTensors, treeTensors } from "./grown-tree.js";
 import { heldBack } from "./held-back.js";
-import { type Aim, gradientsOf, type Loss, meanLoss } from "./losses.js";
+import { type Aim, type Gradients, gradientsOf, type Loss, meanLoss } from "./losses.js";
 
 /** What boosting learns. */
 export interface BoostingLearned {
@@ -104,7 +104,10 @@ export async function* boost(
         testRows.push(testRaw.at(output).add(predictionsOf(tree, test.x).flatten()) as Tensor);
       }
     }
+    const spent = [raw, ...gradients.flatMap(tensorsOf), ...added.flatMap(({ values, rows }) => [values, rows])];
     ({ raw, gradients } = programs.next(aim, raw, added));
+    // Arrays of all samples, every round anew: they do not wait for the collector.
+    for (const tensor of spent) tensor.dispose();
     if (test) testRaw = stack(testRows, { axis: 0 }).realize() as Tensor;
     const isDone = stops && (await measure());
     yield { step, steps: maxIter };
@@ -119,6 +122,12 @@ export async function* boost(
     categories: isCategorical.includes(true) ? knownCategories(bins.thresholds, isCategorical, device) : null,
   };
 }
+
+const tensorsOf = ({ gradients, hessians, largest }: Gradients): Tensor[] => [
+  gradients,
+  ...(hessians ? [hessians] : []),
+  largest,
+];
 
 /** What a tree adds to predictions: by node, and where the samples stand that it grew on. */
 interface Added {

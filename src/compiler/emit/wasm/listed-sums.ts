@@ -20,7 +20,7 @@ import { takeScratch, WORTH_A_THREAD } from "./emit-kernel.js";
 /** Bytes of a bin, and of the head of a thread's memory. */
 const [CELL, HEAD] = [16, 64];
 /** Pieces of work below which two share a word: few pieces are shared unevenly by threads. */
-const FEW_PIECES = 16;
+const FEW_PIECES = 6;
 
 type Word = Value<"i32">;
 
