@@ -12,7 +12,13 @@ import type { KernelOutline, NativeKernel } from "../../ir/ir.js";
 import { PACKED } from "../../routines/trees/codes.js";
 import { histogramRoutine } from "../../routines/trees/histogram.js";
 import { type HistogramShape, inputs, leftOver, parentInputs, shapeOf } from "../../routines/trees/histogram-shape.js";
-import { type FixedPoint, fixedPointOf, laidTemporaries, layStep } from "../../routines/trees/listed-histogram.js";
+import {
+  type FixedPoint,
+  fixedPointOf,
+  LEAST_EXPONENT,
+  laidTemporaries,
+  layStep,
+} from "../../routines/trees/listed-histogram.js";
 import { isListed } from "../../routines/trees/rows.js";
 import type { NativeRoutine } from "../../target/routine.js";
 import { takeScratch, WORTH_A_THREAD } from "./emit-kernel.js";
@@ -245,6 +251,6 @@ function floatsOf(
 /** The bound that fixed point is relative to, as `layStep` has it. */
 function boundOf(f: FunctionBuilder, largest: Word, which: number): Value<"f64"> {
   const exponent = f.i32.and(f.i32.load(largest, { offset: 4 * which }), 0x7f800000);
-  const bits = f.select(exponent, exponent, f.i32.const(0x3f800000));
+  const bits = f.select(exponent, exponent, LEAST_EXPONENT);
   return f.f64.mul(f.f64.promote_f32(f.f32.reinterpret_i32(bits)), 2);
 }

@@ -16,6 +16,9 @@ const MOST_TOGETHER = 2 ** 14;
 /** Bits of a sum, that a float holds as well. */
 const SUM_BITS = 50;
 
+/** The bits of 2^-126, the least normal f32. */
+export const LEAST_EXPONENT = 0x00800000;
+
 /** Fixed point: rows that are added together, bits of the largest gradient and hessian, and of the count below the hessian. */
 export interface FixedPoint {
   readonly rows: number;
@@ -103,10 +106,9 @@ export function layStep(shape: HistogramShape): RoutineStep {
   };
 }
 
-/** A power of two, of f64, above a largest absolute value; 2 where all are 0. */
+/** A power of two, of f64, above a largest absolute value: twice that of its exponent. Numbers below the normal ones have the least one. */
 function boundOf(k: KernelBuilder, largest: Value): Value {
-  const exponent = k.binary("and", k.bitcast("u32", largest), k.constant("u32", 0x7f800000));
-  const isSome = k.compare("ne", exponent, k.constant("u32", 0));
-  const below = k.select(isSome, k.bitcast("f32", exponent), k.constant("f32", 1));
+  const exponent = k.binary("and", k.bitcast("i32", largest), k.constant("i32", 0x7f800000));
+  const below = k.bitcast("f32", k.binary("max", exponent, k.constant("i32", LEAST_EXPONENT)));
   return k.binary("mul", k.convert("f64", below), k.constant("f64", 2));
 }

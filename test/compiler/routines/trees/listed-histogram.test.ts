@@ -60,3 +60,21 @@ test("few rows leave more bits for each; 64 bits hold a sum of hessians and the 
   }
   assert.ok(fixedPointOf({ rows: 1000 }).hessianBits > fixedPointOf({ rows: 1e6 }).hessianBits);
 });
+
+test("numbers below the normal ones are summed like others", () => {
+  const least = 2 ** -149;
+  const gradients = [3, 5, -2].map((number) => number * least);
+  const slotOfNode = Int32Array.from({ length: nodeOfPlace(1) }, (_, node) => (node === nodeOfPlace(0) ? 0 : -1));
+  const found = withDevice("cpu", () =>
+    histogramByNode(
+      tensor(packedCodes([[4, 4, 9]]), { shape: [1, 3] }),
+      rowsAt([0, 0, 0]),
+      tensor(slotOfNode),
+      { gradients: tensor(gradients), hessians: null, largest: tensor([5 * least, 1]) },
+      null,
+      { slots: 1, isPrecise: false },
+    ),
+  );
+  const sums = numbersOf(found);
+  assert.deepEqual([sums[4], sums[9], sums[256 + 4]], [8 * least, -2 * least, 2]);
+});
