@@ -4,7 +4,7 @@
  * sums may be precise enough long before a singular end is cut off by halving alone (as in QUADPACK's QAGS, Piessens and others 1983).
  */
 import { arange, concat, full, ones, stack, type Tensor, where, zeros } from "../../tensor/index.js";
-import { whileLoop } from "../../transforms/control.js";
+import { cond, whileLoop } from "../../transforms/control.js";
 import { limitOf, REMEMBERED } from "./acceleration.js";
 import { type PieceAreas, pieceAreas } from "./gauss-kronrod.js";
 
@@ -83,7 +83,8 @@ export function halvedPieces(g: (t: Tensor) => Tensor, like: Tensor, size: numbe
 
 /** One piece halved; before that, perhaps, a sum remembered. */
 function roundOf(g: (t: Tensor) => Tensor, now: Pieces, place: Tensor, settings: HalvingSettings): Pieces {
-  const allowed = allowedError(now.isLeaf.matmul(now.area) as Tensor, settings);
+  const sum = now.isLeaf.matmul(now.area) as Tensor;
+  const allowed = allowedError(sum, settings);
   const longError = where(now.to.sub(now.from).greater(now.short), now.error, 0) as Tensor;
   const worst = now.error.argmax() as Tensor;
   const isShort = now.to.take(worst).sub(now.from.take(worst)).lessEqual(now.short);
@@ -97,7 +98,11 @@ function roundOf(g: (t: Tensor) => Tensor, now: Pieces, place: Tensor, settings:
   // Amid the range, pieces around a singularity come to no end of it by one share, and their sums to no limit.
   const isAtEnd = now.from.take(worst).equal(0).logicalOr(now.to.take(worst).equal(1));
   const remembered = where(remembers, where(isAtEnd, now.remembered.add(1), 0), now.remembered).cast("i32") as Tensor;
-  const limit = limitOf(leaves.matmul(now.area) as Tensor, remembered);
+  const limit = cond(
+    remembers,
+    () => limitOf(leaves.matmul(now.area) as Tensor, remembered),
+    () => ({ value: sum, error: now.limitError }),
+  );
   const limitError = limit.error.add(longError.sum()) as Tensor;
   const isPrecise = remembers.logicalAnd(limitError.lessEqual(allowedError(limit.value, settings)));
 
