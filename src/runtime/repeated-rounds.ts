@@ -157,7 +157,9 @@ interface Region {
 function repeatedRegion(operations: Operations): Region | null {
   const { length } = operations.nodes;
   let best: Region | null = null;
-  for (const period of likelyPeriods(operations.nodes)) {
+  for (const period of likelyPeriods(operations)) {
+    // What is left over has no room for a longer one.
+    if (best && best.end - best.start > length / 2) break;
     let run = 0;
     for (let i = 0; i + period <= length; i++) {
       if (i + period < length && isShifted(operations, i, period)) {
@@ -174,14 +176,15 @@ function repeatedRegion(operations: Operations): Region | null {
   return best;
 }
 
-/** Distances of some operations from earlier ones like them. */
-function likelyPeriods(nodes: readonly Node[]): readonly number[] {
+/** Distances of some operations from earlier ones like them, whose inputs are as far apart. */
+function likelyPeriods(operations: Operations): readonly number[] {
+  const { nodes } = operations;
   const periods = new Set<number>();
   for (const part of [1 / 4, 1 / 2, 3 / 4]) {
     const from = Math.floor(nodes.length * part);
     for (let i = from - 1, found = 0; i >= 0 && found < MOST_ALIKE; i--) {
       if (!isAlike(nodes[i], nodes[from])) continue;
-      periods.add(from - i);
+      if (isShifted(operations, i, from - i)) periods.add(from - i);
       found++;
     }
   }
