@@ -21,9 +21,10 @@ export type DftKind = "complex" | "real" | "half";
  */
 export const longestRow = (dtype: DftFloat): number => (dtype === "f32" ? 4096 : 2048);
 
-/** Limits of a device: numbers of a butterfly, of one that spares columns a stage, and of a row that is one pass of several. */
+/** Limits of a device: numbers of a butterfly, also in f64, of one that spares columns a stage, and of a row that is one pass of several. */
 export interface DftLimits {
   readonly largestRadix: number;
+  readonly largestOfDoubles?: number;
   readonly largestOfColumns: number;
   readonly longestPass: number;
 }
@@ -83,7 +84,8 @@ export function planDft(kind: DftKind, length: number, dtype: DftFloat, limits: 
   const isChirp = !isSmooth(own);
   const computed = isChirp ? smoothFrom(2 * own - 1) : own;
   const passes = passesOf(computed, longestRow(dtype), Math.min(longestRow(dtype), limits.longestPass));
-  const largestRadix = isHalved ? Math.min(limits.largestRadix, LARGEST_HALVED) : limits.largestRadix;
+  const largest = (dtype === "f64" && limits.largestOfDoubles) || limits.largestRadix;
+  const largestRadix = isHalved ? Math.min(largest, LARGEST_HALVED) : largest;
   const isWide = isColumns && !isHalved && !isChirp && passes.length === 1 && dtype === "f32";
   const radicesOf = isWide
     ? (pass: number) => columnRadices(pass, limits)

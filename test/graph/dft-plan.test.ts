@@ -43,6 +43,15 @@ test("long columns have two large butterflies where rows have three", () => {
   assert.deepEqual(radices(4096, true), [16, 16, 16]);
 });
 
+test("butterflies of f64 are as small as the device asks, of f32 as large as before", () => {
+  const limits = { ...LIMITS, largestRadix: 8, largestOfDoubles: 4 };
+  const radices = (length: number, dtype: "f32" | "f64") =>
+    planDft("complex", length, dtype, limits).radices.get(length);
+  assert.deepEqual(radices(1024, "f32"), [8, 8, 4, 4]);
+  assert.deepEqual(radices(1024, "f64"), [4, 4, 4, 4, 4]);
+  assert.deepEqual(radices(7 * 32, "f64"), [7, 4, 4, 2]);
+});
+
 test("real transforms of even length are halved, where their factors are small", () => {
   assert.ok(planDft("real", 1024, "f32", LIMITS).isHalved);
   assert.equal(planDft("half", 1024, "f32", LIMITS).length, 512);

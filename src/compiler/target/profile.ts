@@ -76,6 +76,8 @@ export interface SplitProfile {
 interface FftProfile {
   /** The largest butterfly: its complex numbers are in registers. Long columns may have a larger one. */
   readonly largestRadix: number;
+  /** The largest of f64, where it takes so many registers that others are better. */
+  readonly largestOfDoubles?: number;
   readonly largestOfColumns: number;
   /** The longest row that is one pass of several: of longer ones a workgroup takes too few side by side. */
   readonly longestPass: number;
@@ -172,9 +174,10 @@ export const cpuProfile: TargetProfile = {
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
   sort: { digitsFrom: 512, lanes: 1, sharedBytes: 0 },
   bandBytes: 1 << 28,
-  // Sixteen vector registers; four transforms are the lanes of a vector.
+  // Sixteen vector registers; four transforms are the lanes of a vector, in f64 of two.
   fft: {
     largestRadix: 8,
+    largestOfDoubles: 4,
     largestOfColumns: 8,
     longestPass: 4096,
     fewLanes: 1,

@@ -2,6 +2,7 @@
  * The kernel of a pass on a CPU: a thread takes four neighbouring transforms, one in each lane of its vectors, or a single one
  * where there are few. Stages go back and forth between two arrays (Stockham), which stay in the first or second cache.
  */
+import { DTYPES } from "../../../core/dtype.js";
 import type { Kernel, Value } from "../../ir/ir.js";
 import { KernelBuilder } from "../../ir/kernel-builder.js";
 import type { ComplexValue } from "./complex-values.js";
@@ -42,11 +43,14 @@ export function vectorRowsKernel(pass: Pass): Kernel {
   return k.finish();
 }
 
+/** Bytes between arrays: where their sizes are powers of two, the parts of a number would lie in the same set of a cache. */
+const BETWEEN = 1024;
+
 /** Numbers of the lanes are neighbours; where the parts of a number lie. */
-const arrays = (k: KernelBuilder, { type, length }: Pass): Parts => ({
-  re: k.array(type, length * k.lanes),
-  im: k.array(type, length * k.lanes),
-});
+function arrays(k: KernelBuilder, { type, length }: Pass): Parts {
+  const size = length * k.lanes + BETWEEN / DTYPES[type].bytes;
+  return { re: k.array(type, size), im: k.array(type, size) };
+}
 
 /** The transforms of a row: the lanes have neighbours along one digit, and share the others. */
 function transformOf(p: PassKernel, along: number, groups: number): Transform {

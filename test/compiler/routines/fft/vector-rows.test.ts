@@ -39,6 +39,16 @@ test("lines along memory and across it, as many as vectors have lanes, fewer and
   }
 });
 
+test("the arrays of a length that is a power of two begin in different sets of a cache, whose lines of a set are 4096 bytes apart", () => {
+  let start = 0;
+  const sets = vectorRowsKernel(wholePass(1024, [4, 1], { sign: 1 })).arrays.map(({ size }) => {
+    const set = start % 4096;
+    start += 8 * size;
+    return set;
+  });
+  assert.equal(new Set(sets).size, 4);
+});
+
 test("half a spectrum, written from that of pairs", () => {
   for (const length of [2, 6, 15, 64]) {
     const { halves, roots } = planDft("real", 2 * length, "f64", LIMITS).table;
