@@ -24,6 +24,7 @@ import type { Primitive } from "../../../src/graph/primitive.js";
 import { attention, attentionGradient } from "../../../src/graph/primitives/attention.js";
 import { cumulate } from "../../../src/graph/primitives/cumulate.js";
 import { buffer } from "../../../src/graph/primitives/leaf.js";
+import { rowsApplied } from "../../../src/graph/primitives/linalg/householder.js";
 import { luNodes } from "../../../src/graph/primitives/linalg/lu.js";
 import { cholesky, solveLower } from "../../../src/graph/primitives/linalg/triangular.js";
 import { argsort, argsortAt, searchSorted } from "../../../src/graph/primitives/order.js";
@@ -73,6 +74,7 @@ const nodes: Record<string, Node> = {
     { axis: 1 },
   ),
   "a factor of Cholesky": apply(cholesky, [leaf([2, 9, 9], "f32")]),
+  "reflections of columns": rowsApplied(g, leaf([2, 6, 9], "f32"), leaf([2, 6], "f32"), leaf([2, 9, 5], "f32")),
   "LU factors": luNodes(g, leaf([2, 9, 7], "f32"))[0].inputs[0]!,
   "equations with small LU factors": apply(
     { name: "luSubstitution", kind: "routine", infer: ([, { shape, dtype }]) => ({ shape, dtype }) } as Primitive,
