@@ -15,6 +15,7 @@ import {
   type LossOptions,
   MAKE_INTEGERS,
   reduceLosses,
+  slopedWhereCounted,
   widePredictions,
 } from "./loss.js";
 
@@ -68,7 +69,7 @@ export function binaryCrossEntropy(
     negativeWeight: "number",
   });
   const { fromLogits = false, labelSmoothing = 0, positiveWeight = 1, negativeWeight = 1 } = options;
-  const [p, given] = fittingPair("binaryCrossEntropy", predictions, targets);
+  const [p, given] = fittingPair("binaryCrossEntropy", predictions, targets, options);
   const t = smoothed("binaryCrossEntropy", given, labelSmoothing, 2);
   const [positive, negative] = binaryTerms(p, fromLogits);
   const losses = times(t, positiveWeight)
@@ -82,7 +83,7 @@ export function focal(predictions: Tensor, targets: Tensor, options: FocalOption
   checkLossOptions("focal", options, { fromLogits: "flag", gamma: "number", alpha: "number" });
   const { fromLogits = false, gamma = 2, alpha = 0.25 } = options;
   checkWithin("focal", "gamma", gamma, gamma >= 0, "a number from 0 on");
-  const [p, t] = fittingPair("focal", predictions, targets);
+  const [p, t] = fittingPair("focal", predictions, targets, options);
   const [positive, negative] = binaryTerms(p, fromLogits);
   // (1 - p)^γ by way of log(1 - p), whose slope is finite where p rounds to 1; that of the power is not for γ below 1.
   const raised = (term: Tensor) => term.mul(-gamma).exp();
@@ -132,8 +133,11 @@ export function categoricalCrossEntropy(
     ignoreIndex: "number",
   });
   const { fromLogits = false, labelSmoothing = 0, ignoreIndex } = options;
-  const p = widePredictions(operation, predictions);
-  const axis = normalizeAxis(options.axis ?? -1, p.rank, operation);
+  const wide = widePredictions(operation, predictions);
+  const axis = normalizeAxis(options.axis ?? -1, wide.rank, operation);
+  checkTensor(operation, "the target", targets);
+  // Integers hold no NaN: the slopes of their losses need no such care.
+  const p = isInteger(targets.dtype) ? wide : slopedWhereCounted(wide, options.weights, axis);
   const classes = p.shape[axis] as number;
   const { shares, isThere, isValid, isIgnored } = sharesOf(operation, p, targets, axis, ignoreIndex);
   const logarithms = fromLogits ? logSoftmax(p, { axis }) : p.maximum(finfo(p).smallestNormal).log();

@@ -15,6 +15,7 @@ import {
   type LossOptions,
   MAKE_INTEGERS,
   reduceLosses,
+  slopedWhereCounted,
   widePredictions,
 } from "./loss.js";
 
@@ -46,7 +47,7 @@ export function connectionistTemporalClassification(
   const operation = "connectionistTemporalClassification";
   const own = { blank: "number", inputLengths: "any", labelLengths: "any", zeroInfinity: "flag" } as const;
   checkLossOptions(operation, options, own);
-  const p = widePredictions(operation, predictions);
+  const p = slopedWhereCounted(widePredictions(operation, predictions), options.weights);
   const [batch, frames, classes] = checkShapes(operation, p, targets);
   const { blank = 0, zeroInfinity = false } = options;
   checkWithin(

@@ -12,7 +12,7 @@ export interface KlDivergenceOptions extends LossOptions {
 /** Σ t·(log t - log p) along the last axis: how far the predicted probabilities are from the targets. */
 export function klDivergence(predictions: Tensor, targets: Tensor, options: KlDivergenceOptions = {}): Tensor {
   checkLossOptions("klDivergence", options, { fromLogits: "flag" });
-  const [p, t] = fittingPair("klDivergence", predictions, targets);
+  const [p, t] = fittingPair("klDivergence", predictions, targets, options);
   const logarithms = options.fromLogits ? logSoftmax(p) : p.maximum(finfo(p).smallestNormal).log();
   // A share of zero adds nothing, whatever the logarithms are.
   const isNothing = t.equal(0);

@@ -8,6 +8,7 @@ import { isNarrowFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { asFloat, checkTensor, type Tensor, where } from "../../tensor/index.js";
+import { stopGradient } from "../../transforms/grad.js";
 
 /** Options of every loss. */
 export interface LossOptions {
@@ -41,11 +42,30 @@ export function widePredictions(operation: string, predictions: Tensor, what = "
 }
 
 /** Predictions and targets of one shape, in the dtype of the predictions. */
-export function fittingPair(operation: string, predictions: Tensor, targets: Tensor): [Tensor, Tensor] {
+export function fittingPair(
+  operation: string,
+  predictions: Tensor,
+  targets: Tensor,
+  { weights }: LossOptions = {},
+): [Tensor, Tensor] {
   const wide = widePredictions(operation, predictions);
   checkTensor(operation, "the target", targets);
   checkSameShape(operation, wide, targets, "targets");
-  return [wide, targets.cast(wide.dtype)];
+  return [slopedWhereCounted(wide, weights), targets.cast(wide.dtype)];
+}
+
+/**
+ * The same values, without a slope where the weight is 0: there the target may be NaN, and 0 times the slope of NaN is NaN. Axes of the
+ * weights are the first ones of the values, not counting `axis`, which the losses lack.
+ */
+export function slopedWhereCounted(values: Tensor, weights: Tensor | undefined, axis = values.rank): Tensor {
+  if (weights === undefined) return values;
+  const extents = weights.shape.slice(0, axis);
+  const shape = axis < values.rank && weights.rank >= axis ? [...extents, 1, ...weights.shape.slice(axis)] : extents;
+  const aligned = [...shape, ...values.shape.slice(shape.length).map(() => 1)];
+  const fits = aligned.length === values.rank && aligned.every((n, i) => n === 1 || n === values.shape[i]);
+  if (!fits) return values; // reduceLosses refuses such weights
+  return where(weights.cast(values.dtype).reshape(aligned).equal(0), stopGradient(values), values);
 }
 
 /** Losses do not broadcast: predictions [n, 1] and targets [n] would be n·n differences. */

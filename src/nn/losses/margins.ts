@@ -8,6 +8,7 @@ import {
   fittingPair,
   type LossOptions,
   reduceLosses,
+  slopedWhereCounted,
   widePredictions,
 } from "./loss.js";
 
@@ -20,14 +21,14 @@ export interface MarginOptions extends LossOptions {
 /** max(0, 1 - target·prediction) of each element; targets are -1 or 1. */
 export function hinge(predictions: Tensor, targets: Tensor, options: LossOptions = {}): Tensor {
   checkLossOptions("hinge", options, {});
-  const [p, t] = fittingPair("hinge", predictions, targets);
+  const [p, t] = fittingPair("hinge", predictions, targets, options);
   return reduceLosses("hinge", t.mul(p).neg().add(1).relu(), options);
 }
 
 /** The square of `hinge`. */
 export function squaredHinge(predictions: Tensor, targets: Tensor, options: LossOptions = {}): Tensor {
   checkLossOptions("squaredHinge", options, {});
-  const [p, t] = fittingPair("squaredHinge", predictions, targets);
+  const [p, t] = fittingPair("squaredHinge", predictions, targets, options);
   return reduceLosses("squaredHinge", t.mul(p).neg().add(1).relu().square(), options);
 }
 
@@ -41,7 +42,7 @@ export function categoricalHinge(predictions: Tensor, targets: Tensor, options: 
   checkTensor("categoricalHinge", "the target", targets);
   const isNumbers = isInteger(targets.dtype) && sameShape(predictions.shape.slice(0, -1), targets.shape);
   const marks = isNumbers ? targets.expandDims(-1).equal(positionsAlong(predictions, predictions.rank - 1)) : targets;
-  const [p, t] = fittingPair("categoricalHinge", predictions, marks as Tensor);
+  const [p, t] = fittingPair("categoricalHinge", predictions, marks as Tensor, options);
   const right = isNumbers ? where(marks, p, 0).sum({ axis: -1 }) : t.mul(p).sum({ axis: -1 });
   const wrong = where(t.equal(1), -Infinity, p.mul(t.neg().add(1))).max({ axis: -1 });
   const losses = wrong.sub(right).add(1).relu();
@@ -52,7 +53,7 @@ export function categoricalHinge(predictions: Tensor, targets: Tensor, options: 
 /** log(1 + exp(-target·prediction)) of each element, without overflow; targets are -1 or 1. */
 export function softMargin(predictions: Tensor, targets: Tensor, options: LossOptions = {}): Tensor {
   checkLossOptions("softMargin", options, {});
-  const [p, t] = fittingPair("softMargin", predictions, targets);
+  const [p, t] = fittingPair("softMargin", predictions, targets, options);
   return reduceLosses("softMargin", t.mul(p).neg().softplus(), options);
 }
 
@@ -66,9 +67,10 @@ export function marginRanking(
   options: MarginOptions = {},
 ): Tensor {
   checkLossOptions("marginRanking", options, { margin: "number" });
-  const [first, t] = fittingPair("marginRanking", predictions[0], targets);
-  const second = widePredictions("marginRanking", predictions[1], "the second prediction").cast(first.dtype);
-  checkSameShape("marginRanking", first, second, "the second ones");
+  const [first, t] = fittingPair("marginRanking", predictions[0], targets, options);
+  const other = widePredictions("marginRanking", predictions[1], "the second prediction").cast(first.dtype);
+  checkSameShape("marginRanking", first, other, "the second ones");
+  const second = slopedWhereCounted(other, options.weights);
   const losses = t
     .neg()
     .mul(first.sub(second))

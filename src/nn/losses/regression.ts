@@ -17,14 +17,14 @@ export interface PoissonOptions extends LossOptions {
 /** (prediction - target)². */
 export function meanSquaredError(predictions: Tensor, targets: Tensor, options: LossOptions = {}): Tensor {
   checkLossOptions("meanSquaredError", options, {});
-  const [p, t] = fittingPair("meanSquaredError", predictions, targets);
+  const [p, t] = fittingPair("meanSquaredError", predictions, targets, options);
   return reduceLosses("meanSquaredError", p.sub(t).square(), options);
 }
 
 /** |prediction - target|. */
 export function meanAbsoluteError(predictions: Tensor, targets: Tensor, options: LossOptions = {}): Tensor {
   checkLossOptions("meanAbsoluteError", options, {});
-  const [p, t] = fittingPair("meanAbsoluteError", predictions, targets);
+  const [p, t] = fittingPair("meanAbsoluteError", predictions, targets, options);
   return reduceLosses("meanAbsoluteError", p.sub(t).abs(), options);
 }
 
@@ -33,7 +33,7 @@ export function huber(predictions: Tensor, targets: Tensor, options: HuberOption
   checkLossOptions("huber", options, { delta: "number" });
   const { delta = 1 } = options;
   checkWithin("huber", "delta", delta, delta > 0, "a number above 0");
-  const [p, t] = fittingPair("huber", predictions, targets);
+  const [p, t] = fittingPair("huber", predictions, targets, options);
   const error = p.sub(t);
   const size = error.abs();
   const isNear = size.lessEqual(delta);
@@ -45,7 +45,7 @@ export function huber(predictions: Tensor, targets: Tensor, options: HuberOption
 /** log cosh of the error, without overflow: like half its square near zero, like its size far away. */
 export function logCosh(predictions: Tensor, targets: Tensor, options: LossOptions = {}): Tensor {
   checkLossOptions("logCosh", options, {});
-  const [p, t] = fittingPair("logCosh", predictions, targets);
+  const [p, t] = fittingPair("logCosh", predictions, targets, options);
   const error = p.sub(t);
   // log cosh x = |x| - log 2 + log(1 + exp(-2|x|)) loses its digits near zero, where it is ½ log(1 + sinh²x).
   const isNear = error.abs().less(1);
@@ -57,7 +57,7 @@ export function logCosh(predictions: Tensor, targets: Tensor, options: LossOptio
 /** prediction - target·log(prediction): the Poisson likelihood, without the terms of the targets alone. */
 export function poisson(predictions: Tensor, targets: Tensor, options: PoissonOptions = {}): Tensor {
   checkLossOptions("poisson", options, { fromLogs: "flag" });
-  const [p, t] = fittingPair("poisson", predictions, targets);
+  const [p, t] = fittingPair("poisson", predictions, targets, options);
   if (options.fromLogs) return reduceLosses("poisson", p.exp().sub(t.mul(p)), options);
   // A target of zero says nothing of the logarithm, which is -infinity at a rate of zero.
   const isZero = t.equal(0);

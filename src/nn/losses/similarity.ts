@@ -8,7 +8,7 @@ import { formatShape } from "../../core/shape.js";
 import { concat, eye, type Tensor, where } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { logSoftmax } from "../activations/rows.js";
-import { checkLossOptions, checkSameShape, checkWithin, fittingPair, type LossOptions, reduceLosses, widePredictions } from "./loss.js"; // biome-ignore format: one line
+import { checkLossOptions, checkSameShape, checkWithin, fittingPair, type LossOptions, reduceLosses, slopedWhereCounted, widePredictions } from "./loss.js"; // biome-ignore format: one line
 import type { MarginOptions } from "./margins.js";
 
 /** Options of `triplet`. */
@@ -36,7 +36,7 @@ export interface InfoNCEOptions extends TemperatureOptions {
 /** 1 - the cosine of the angle between prediction and target, for each vector. A vector of zeros has cosine 0 to all. */
 export function cosineSimilarity(predictions: Tensor, targets: Tensor, options: LossOptions = {}): Tensor {
   checkLossOptions("cosineSimilarity", options, {});
-  const [p, t] = fittingPair("cosineSimilarity", predictions, targets);
+  const [p, t] = fittingPair("cosineSimilarity", predictions, targets, options);
   const cosine = unit(p).mul(unit(t)).sum({ axis: -1 });
   return reduceLosses("cosineSimilarity", cosine.neg().add(1), options);
 }
@@ -47,7 +47,7 @@ export function cosineSimilarity(predictions: Tensor, targets: Tensor, options: 
  */
 export function contrastive(distances: Tensor, targets: Tensor, options: MarginOptions = {}): Tensor {
   checkLossOptions("contrastive", options, { margin: "number" });
-  const [d, t] = fittingPair("contrastive", distances, targets);
+  const [d, t] = fittingPair("contrastive", distances, targets, options);
   const apart = d
     .neg()
     .add(options.margin ?? 1)
@@ -69,8 +69,9 @@ export function triplet(
     throw new ArgumentError("triplet: the targets are { positive, negative }, tensors like the anchors.");
   }
   const { margin = 1, order = 2, swap = false } = options;
-  const [anchor, positive] = fittingPair("triplet", anchors, targets.positive);
-  const [, negative] = fittingPair("triplet", anchor, targets.negative);
+  const [anchor, near] = fittingPair("triplet", anchors, targets.positive, options);
+  const [, far] = fittingPair("triplet", anchor, targets.negative, options);
+  const [positive, negative] = [slopedWhereCounted(near, options.weights), slopedWhereCounted(far, options.weights)];
   const distance = (a: Tensor, b: Tensor) => a.sub(b).norm({ axis: -1, order });
   const toNegative = distance(anchor, negative);
   const away = swap ? toNegative.minimum(distance(positive, negative)) : toNegative;

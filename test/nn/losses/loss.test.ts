@@ -45,6 +45,40 @@ describeOnTensorDevices("reductions", () => {
     );
   });
 
+  test("nor has padding a slope, whatever its targets and predictions are", () => {
+    const [weights, p] = [tensor([0, 1]), tensor([[0.3, 0.6], [0.2, 0.5]])]; // biome-ignore format: rows
+    const padded = tensor([[NaN, Infinity], [1, 0]]); // biome-ignore format: rows
+    const { binaryCrossEntropy, cosineSimilarity, focal, huber, klDivergence, softMargin } = losses;
+    const ofPairs = [
+      binaryCrossEntropy,
+      categoricalCrossEntropy,
+      cosineSimilarity,
+      focal,
+      huber,
+      klDivergence,
+      softMargin,
+    ];
+    for (const loss of [...ofPairs, meanSquaredError]) {
+      const alone = numbersOf(grad((x: Tensor) => loss(x, tensor([[1, 0]])))(tensor([[0.2, 0.5]])));
+      const slopes = numbersOf(grad((x: Tensor) => loss(x, padded, { weights }))(p));
+      assert.deepEqual(slopes.slice(0, 2), [0, 0], loss.name);
+      slopes.slice(2).forEach((slope, i) => void assert.ok(Math.abs(slope - alone[i]!) < 1e-5, loss.name));
+    }
+    const shares = tensor([[[NaN], [1]], [[0], [1]]]); // biome-ignore format: rows
+    const ofFirstAxis = (x: Tensor) => categoricalCrossEntropy(x, shares, { axis: 1, fromLogits: true, weights });
+    const slopes = numbersOf(
+      grad(ofFirstAxis)(
+        tensor([
+          [[NaN], [1]],
+          [[0], [0]],
+        ]),
+      ),
+    );
+    assert.deepEqual(slopes, [0, 0, 0.5, -0.5]);
+    const ofTriple = (x: Tensor) => losses.triplet(p, { positive: x, negative: padded }, { weights });
+    assert.deepEqual(numbersOf(grad(ofTriple)(padded)).slice(0, 2), [0, 0]);
+  });
+
   test("narrow floats are averaged in f32", () => {
     const far = tensor([300, 300]).cast("f16");
     const mean = meanSquaredError(far, tensor([0, 0]).cast("f16"));
