@@ -4,7 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Tensor } from "../../tensor/index.js";
 import { type AnyLayer, type Definition, Layer } from "./layer.js";
 import type { Scope } from "./scope.js";
-import { asLayer, type Step } from "./sequential.js";
+import { namedPart, type Step } from "./sequential.js";
 import { findAt, isSubtree, type VariableTree } from "./variables.js";
 
 /** A part inside the function of a block: called, it computes with its own parameters. */
@@ -43,7 +43,7 @@ export function block<
   Out = Tensor,
 >(parts: P, forward: (parts: PartsOf<P>, input: In, run: BlockRun) => Out): Layer<In, Out> {
   checkFunction("block", forward);
-  const layers = Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, asLayer(part)]));
+  const layers = Object.fromEntries(Object.entries(parts).map(([name, part]) => namedPart("block", name, part)));
   const run = forward as unknown as (parts: unknown, input: In, run: BlockRun) => Out;
   return new Layer(definitionOf(layers, run));
 }

@@ -3,7 +3,7 @@
  * input; `init` runs that function to make parameters, `apply` to compute. Both build a graph and compute nothing by
  * themselves, so initialising costs no more than the parameters. Models are layers made of parts (sequential.ts, block.ts).
  */
-import { checkFunction } from "../../core/arguments.js";
+import { checkFunction, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, PumiceError, ShapeError, TraceError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import type { Key } from "../../random/index.js";
@@ -29,6 +29,8 @@ export interface ApplyOptions {
   /** Functions that see, and may replace, the outputs of layers, by the layer's path; "*" sees all. */
   readonly hooks?: Hooks;
 }
+
+const APPLY: OptionKinds<ApplyOptions> = { training: "flag", key: "any", state: "any", hooks: "any" };
 
 /** A function that sees a layer's output; what it returns, if anything, takes the output's place. */
 export type Hook = (output: unknown, path: string, kind: string) => unknown;
@@ -86,11 +88,7 @@ export class Layer<In = Tensor, Out = Tensor> {
 
   /** The same layer under a name of the user's: `dense(10).named("head")`. */
   named(name: string): Layer<In, Out> {
-    if (typeof name !== "string" || !/^[^\s.]+$/.test(name) || name === "__proto__") {
-      throw new ArgumentError(
-        `named: a layer's name is text without spaces and full stops, as in "head", and not "__proto__"; not ${shown(name)}.`,
-      );
-    }
+    checkName("named", name);
     return new Layer(this.definition, { ...this.modifiers, name });
   }
 
@@ -137,6 +135,7 @@ export class Layer<In = Tensor, Out = Tensor> {
     input: In,
     options: ApplyOptions,
   ): { readonly output: Out; readonly state: VariableTree; readonly frozen: ReadonlySet<string> } {
+    checkOptions("apply", options, APPLY);
     const { training = false, key = null, state = {}, hooks = {} } = options;
     const called = new Set<string>();
     const run: ModelRun = {
@@ -256,6 +255,11 @@ export class Layer<In = Tensor, Out = Tensor> {
     const part = Object.hasOwn(this.parts, name) ? this.parts[name] : undefined;
     if (!part || !this.definition.withParts) throw noPart(path, name, this as unknown as AnyLayer);
     const next = rest.length > 0 ? part.replaced(rest, by, path) : typeof by === "function" ? by(part) : by;
+    if (!(next instanceof Layer)) {
+      throw new ArgumentError(
+        `replace: takes a layer, or a function of the layer at the path that gives one, not ${shown(next)}.`,
+      );
+    }
     return new Layer(this.definition.withParts({ ...this.parts, [name]: next as AnyLayer }), this.modifiers);
   }
 
@@ -267,6 +271,14 @@ export class Layer<In = Tensor, Out = Tensor> {
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return this.toString();
   }
+}
+
+/** Names of layers are the steps of paths: a full stop in one would make paths ambiguous. */
+export function checkName(operation: string, name: string): void {
+  if (typeof name === "string" && /^[^\s.]+$/.test(name) && name !== "__proto__") return;
+  throw new ArgumentError(
+    `${operation}: a layer's name is text without spaces and full stops, as in "head", and not "__proto__"; not ${shown(name)}.`,
+  );
 }
 
 /** A layer from a function: `layer("scale", {}, (scope, x) => x.mul(scope.parameter("gain", [], nn.ones)))`. */

@@ -2,7 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
-import { type AnyLayer, type Definition, Layer, layer } from "./layer.js";
+import { type AnyLayer, checkName, type Definition, Layer, layer } from "./layer.js";
 
 /** A layer, or a function of the user's own. */
 export type Step = AnyLayer | ((x: never) => unknown);
@@ -17,7 +17,7 @@ export function sequential<In, Out>(...given: readonly unknown[]): Layer<In, Out
   const [first] = given;
   const isNamed = given.length === 1 && typeof first === "object" && first !== null && !(first instanceof Layer);
   const parts = isNamed
-    ? Object.fromEntries(Object.entries(first).map(([name, step]) => [name, asLayer(step)]))
+    ? Object.fromEntries(Object.entries(first).map(([name, step]) => namedPart("sequential", name, step)))
     : namedByKind(given.map(asLayer));
   return new Layer(definitionOf<In, Out>(parts));
 }
@@ -66,6 +66,12 @@ const isMasked = (value: unknown): value is { readonly x: Tensor } =>
   isTensor(value.x) &&
   Object.keys(value).every((name) => name === "x" || name === "mask" || name === "lengths");
 
+/** A part that the user gave a name, as an entry. */
+export function namedPart(operation: string, name: string, step: unknown): [string, AnyLayer] {
+  checkName(operation, name);
+  return [name, asLayer(step)];
+}
+
 /** A function as a layer without parameters. Its name is the function's, and its option `function` the function, for files. */
 export function asLayer(step: unknown): AnyLayer {
   if (step instanceof Layer) return step as unknown as AnyLayer;
@@ -81,9 +87,11 @@ export function namedByKind(layers: readonly AnyLayer[]): Record<string, AnyLaye
   const counts = new Map<string, number>();
   const named: Record<string, AnyLayer> = {};
   for (const each of layers) {
-    const count = counts.get(each.kind) ?? 0;
-    const name = each.name ?? `${each.kind}${count}`;
-    if (each.name === null) counts.set(each.kind, count + 1);
+    // A kind of the user's own, or a function's name as "bound f", may hold what a path cannot.
+    const kind = each.kind.replace(/[\s.]/g, "_");
+    const count = counts.get(kind) ?? 0;
+    const name = each.name ?? `${kind}${count}`;
+    if (each.name === null) counts.set(kind, count + 1);
     if (Object.hasOwn(named, name)) throw new ArgumentError(`sequential: two layers are named "${name}".`);
     named[name] = each;
   }

@@ -81,6 +81,10 @@ describe("a model", () => {
     assert.deepEqual(Object.keys(model.parts), ["dense0", "relu0", "head", "dense1"]);
     assert.throws(() => sequential(dense(1).named("a"), dense(1).named("a")), ArgumentError);
     assert.throws(() => dense(1).named("a.b"), ArgumentError);
+    const own = layer("my.own kind", {}, (_, x: Tensor) => x);
+    assert.deepEqual(Object.keys(sequential(own, relu.bind(null)).parts), ["my_own_kind0", "bound_relu0"]);
+    assert.throws(() => sequential({ "a.b": dense(1) }), { message: /^sequential: .*full stops.*"a\.b"/ });
+    assert.throws(() => block({ "": dense(1) }, (_, x: Tensor) => x), { message: /^block: a layer's name is text/ });
     assert.throws(() => sequential(dense(1), 3 as never), { message: /3 is neither a layer nor a function/ });
   });
 
@@ -157,6 +161,7 @@ describe("a model", () => {
     assert.deepEqual(shapesOf(after.head as never), { weights: [4, 7], biases: [7] });
     const weightsOf = (params: unknown) => (params as { body: { dense0: { weights: Tensor } } }).body.dense0.weights;
     assert.deepEqual(await weightsOf(after).array(), await weightsOf(before).array());
+    assert.throws(() => model.replace("head", 3 as never), { message: /^replace: takes a layer.*not 3/ });
     assert.throws(() => model.replace("body.tail", dense(1)), {
       message: /has no part "tail"; its parts are dense0, relu0/,
     });
@@ -201,6 +206,15 @@ test("a summary counts parameters, bytes and multiply-adds, those that are share
 describe("misuse is refused, by the layer's path", () => {
   test('a layer is not called "__proto__", which objects take for something else', () => {
     assert.throws(() => dense(3).named("__proto__"), { name: "ArgumentError", message: /without spaces.*"__proto__"/ });
+  });
+
+  test("options of apply that there are none of", () => {
+    const { params } = dense(3).init(key, [null, 2]);
+    const apply = () => dense(3).apply(params, tensor([[1, 2]], { device: "cpu" }), { train: true } as never);
+    assert.throws(apply, {
+      name: "ArgumentError",
+      message: /no option "train"; there are training, key, state, hooks/,
+    });
   });
 
   test("inputs that are no tensors", () => {

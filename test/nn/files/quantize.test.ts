@@ -296,7 +296,7 @@ describe("quantized refuses", () => {
     ["a path at no layer", () => nn.quantized(nn.sequential(model), { params: { dense0: variables.params } }, { bits: 8, exclude: ["zz"] }), /No layer "zz".*its parts are dense0/],
     ["no model", () => nn.quantized({} as never, variables, { bits: 8 }), /takes a model/],
     ["a state that is missing", () => { const small = nn.quantized(model, variables, { bits: 8 }); return small.model.apply(small.params, random.normal(key, [1, 4])); }, /no state "weights".*Give the state/],
-    ["weights of another width", () => { const small = nn.quantized(model, variables, { bits: 8 }); return nn.quantizedDense(3, { bits: 4 }).apply(small.params, random.normal(key, [1, 4]), small); }, /its weights are i8, but 4 bits are i4/],
+    ["weights of another width", () => { const small = nn.quantized(model, variables, { bits: 8 }); return nn.quantizedDense(3, { bits: 4 }).apply(small.params, random.normal(key, [1, 4]), { state: small.state }); }, /its weights are i8, but 4 bits are i4/],
   ];
   for (const [title, run, message] of cases) test(title, () => assert.throws(run, message));
 });
