@@ -1,6 +1,6 @@
 /** The confusion matrix: which classes are taken for which. */
 import { checkOptions, checkWhole } from "../../core/arguments.js";
-import { ShapeError } from "../../core/errors.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { checkTensor, type Tensor, where } from "../../tensor/index.js";
 import { wholeLabels } from "./labels.js";
@@ -28,8 +28,13 @@ export function confusionMatrix(predictions: Tensor, targets: Tensor, options: C
     );
   }
   const found = isScores ? predictions.argmax({ axis: -1 }) : wholeLabels("confusionMatrix", predictions);
-  const count = options.classes ?? (isScores ? predictions.shape[predictions.rank - 1] : Number.NaN);
-  const classes = checkWhole("confusionMatrix", "the option classes", count as number, 1);
+  const count = options.classes ?? (isScores ? predictions.shape[predictions.rank - 1] : undefined);
+  if (count === undefined) {
+    throw new ArgumentError(
+      "confusionMatrix: of class numbers give how many classes there are, as in { classes: 10 }.",
+    );
+  }
+  const classes = checkWhole("confusionMatrix", "the option classes", count, 1);
   return countsByClass(right, found, classes);
 }
 

@@ -3,6 +3,7 @@
  * is fed with the metric, at each step or at the end of each epoch, and both are tensors of the compiled program.
  */
 import { checkChoice, checkOptions, checkWhole } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
 import { full, type Tensor, where, zeros } from "../../tensor/index.js";
 import { checkValue } from "./schedule.js";
 
@@ -49,6 +50,7 @@ export function plateau(options: PlateauOptions = {}): Plateau {
   });
   const { factor = 0.1, patience = 10, cooldown = 0, threshold = 1e-4, floor = 0, mode = "min" } = options;
   checkValue("plateau", "the factor", factor, 0);
+  if (factor >= 1) throw new ArgumentError(`plateau: the factor is below 1, so that the scale shrinks, not ${factor}.`);
   checkWhole("plateau", "the patience", patience, 0);
   checkWhole("plateau", "the cooldown", cooldown, 0);
   checkChoice("plateau", "the mode", mode, ["min", "max"]);

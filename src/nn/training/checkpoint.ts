@@ -159,7 +159,10 @@ function likeTemplate<T>(template: T, given: unknown, name: string, what: string
   if (missing !== undefined || extra !== undefined) {
     const which =
       missing !== undefined ? `lacks ${name}.${missing}` : `has ${name}.${extra}, which is not in this training`;
-    throw new ArgumentError(`${what} ${which}: it is of another model, optimiser or set of options.`);
+    throw new ArgumentError(
+      `${what} ${which}: it is of another model, optimiser or set of options. ` +
+        "To begin anew with its parameters, read them by loadParameters and give them as { variables }.",
+    );
   }
   const form = ({ dtype, shape }: Tensor) => `${dtype} ${formatShape(shape)}`;
   own.leaves.forEach((leaf, i) => {

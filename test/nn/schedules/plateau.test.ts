@@ -42,6 +42,7 @@ describeOnTensorDevices("plateau", (device) => {
 
 test("misuse is refused by name", () => {
   assert.throws(() => plateau({ factor: 0 }), { message: /^plateau: the factor is a finite number above 0/ });
+  assert.throws(() => plateau({ factor: 2 }), { message: /^plateau: the factor is below 1/ });
   assert.throws(() => plateau({ patience: -1 }), { message: /^plateau: the patience is a whole number from 0 on/ });
   assert.throws(() => plateau({ mode: "low" as never }), { message: /^plateau: the mode is "low"/ });
 });
