@@ -10,7 +10,8 @@ import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
-import { checkTensor, isTensor, stack, type Tensor, tensor } from "../../tensor/index.js";
+import { checkTensor, computedTogether, isTensor, stack, type Tensor, tensor } from "../../tensor/index.js";
+import { leaves } from "../../transforms/tree.js";
 import { changedOptions } from "./changed-options.js";
 import { featuresNamed, inputNames } from "./feature-names.js";
 import { checkFinite } from "./finite.js";
@@ -270,9 +271,19 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const data: Data = { x, y, weights, groups, facts, signal: given.signal };
   const learning = definition.learn(data, options);
   const learned = isWork(learning) ? yield* withTimeLeft(learning) : await learning;
+  startComputing(leaves(learned));
   await definition.checkLearned?.(operation, learned);
   await besides?.(data);
   return model(learned, options, facts);
+}
+
+/**
+ * Starts computing what was learned, all at once. A model has its numbers from then on: a prediction that computed them anew, as a part
+ * of its own program, might round them differently, and would keep the samples of the fit alive.
+ */
+function startComputing(learned: readonly Tensor[]): void {
+  computedTogether(learned);
+  for (const each of learned) each.realize();
 }
 
 function traced<Y, L, O extends object, M extends Readonly<Record<string, Method>>>(
