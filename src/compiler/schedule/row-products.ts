@@ -8,7 +8,7 @@ import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { forEachRead, indexKey, reductionAt } from "../../graph/reads.js";
 import { rowResultBytes } from "../target/shared-tile.js";
-import { keepsRows, type Tile, type TileProfile } from "../target/tile-profile.js";
+import type { PanelTile, Tile, TileProfile } from "../target/tile-profile.js";
 import type { FusedProduct } from "./group.js";
 import type { Survey } from "./survey.js";
 
@@ -89,3 +89,15 @@ function followsRows(result: Node, dot: Node, own: ReadonlySet<Node>, users: Rea
   const index = unravel(space, ravel(place, [batch, m]), result.shape);
   return isFollowed(result, index, null) && cost <= MOST_COST;
 }
+
+/**
+ * Whether tiles of panels can reduce the rows of a product: a tile has all of its columns, adds them up in one block, and has
+ * rows enough for the vectors of a panel.
+ */
+const keepsRows = ({ rows, columns, depth, micro, lanes, isHalf }: PanelTile, { shape, inputs }: Node): boolean =>
+  columns === shape[2] &&
+  depth >= inputs[0].shape[2] &&
+  rows >= micro[1] * lanes &&
+  columns >= micro[0] &&
+  lanes > 1 &&
+  !isHalf;

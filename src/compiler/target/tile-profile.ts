@@ -139,19 +139,4 @@ export interface PanelTile {
   readonly isHalf?: boolean;
 }
 
-/**
- * Whether tiles of panels can reduce the rows of a product: a tile has all of its columns, adds them up in one block, and has
- * rows enough for the vectors of a panel.
- */
-export const keepsRows = (
-  { rows, columns, depth, micro, lanes, isHalf }: PanelTile,
-  { shape, inputs }: Node,
-): boolean =>
-  columns === shape[2] &&
-  depth >= inputs[0].shape[2] &&
-  rows >= micro[1] * lanes &&
-  columns >= micro[0] &&
-  lanes > 1 &&
-  !isHalf;
-
 export type Tile = SharedTile | MatrixTile | RegisterTile | PanelTile;
