@@ -24,13 +24,16 @@ export interface Fit {
   readonly closeness?: Closeness;
 }
 
-/** What a fit has learned, and what peers must find too; null where they draw other random numbers. */
+/**
+ * What a fit has learned, and what peers must find too, which is computed after the measurement: peers do not measure it either. Null
+ * where they draw other random numbers.
+ */
 interface Found {
   readonly learned: readonly Tensor[];
-  readonly compared: readonly Tensor[] | null;
+  readonly compared: (() => Promise<readonly Tensor[]>) | null;
 }
 
-const same = (...learned: Tensor[]): Found => ({ learned, compared: learned });
+const same = (...learned: Tensor[]): Found => ({ learned, compared: async () => learned });
 const own = (...learned: Tensor[]): Found => ({ learned, compared: null });
 
 export type FitOf = (device: string, samples: number) => Fit;
@@ -112,7 +115,8 @@ const boosting: FitOf = (device, samples) => {
     fit: async () => {
       const model = await histGradientBoostingClassifier({ earlyStopping: false }).fit(x, y);
       const { baseline, trees } = model.learned;
-      return { learned: [trees.value], compared: [baseline, tensor([await model.score(x, y)], { device })] };
+      const compared = async () => [baseline, tensor([await model.score(x, y)], { device })];
+      return { learned: [trees.value], compared };
     },
     closeness: { relative: 1e-2, floor: 1e-2 },
   };
@@ -129,7 +133,7 @@ export const deepBoosting = (device: string, samples: number, trees: number): Fi
         x,
         y,
       );
-      return { learned: [model.learned.trees.value], compared: [model.learned.baseline] };
+      return { learned: [model.learned.trees.value], compared: async () => [model.learned.baseline] };
     },
   };
 };
@@ -173,7 +177,7 @@ export async function fitMilliseconds(context: TensorContext, { inputs, fit, clo
   try {
     const samples = await context.sample(() => timed(once));
     const { compared } = await fit();
-    if (compared) context.show((await Promise.all(compared.map(probed))).flat(), closeness);
+    if (compared) context.show((await Promise.all((await compared()).map(probed))).flat(), closeness);
     return samples;
   } finally {
     free(context.tensors, inputs);
