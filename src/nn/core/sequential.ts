@@ -17,7 +17,7 @@ export function sequential<In, Out>(...given: readonly unknown[]): Layer<In, Out
   const [first] = given;
   const isNamed = given.length === 1 && typeof first === "object" && first !== null && !(first instanceof Layer);
   const parts = isNamed
-    ? Object.fromEntries(Object.entries(first).map(([name, step]) => namedPart("sequential", name, step)))
+    ? Object.fromEntries(Object.entries(first).map(([name, step]) => orderedPart(name, step)))
     : namedByKind(given.map(asLayer));
   return new Layer(definitionOf<In, Out>(parts));
 }
@@ -65,6 +65,16 @@ const isMasked = (value: unknown): value is { readonly x: Tensor } =>
   "x" in value &&
   isTensor(value.x) &&
   Object.keys(value).every((name) => name === "x" || name === "mask" || name === "lengths");
+
+/** A part of an object whose order counts. */
+function orderedPart(name: string, step: unknown): [string, AnyLayer] {
+  if (/^\d+$/.test(name)) {
+    throw new ArgumentError(
+      `sequential: the name "${name}" is a number, and objects have those first and sorted; give layers as arguments, or names.`,
+    );
+  }
+  return namedPart("sequential", name, step);
+}
 
 /** A part that the user gave a name, as an entry. */
 export function namedPart(operation: string, name: string, step: unknown): [string, AnyLayer] {

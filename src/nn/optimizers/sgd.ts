@@ -1,5 +1,6 @@
 /** Gradient descent: sgd with momentum, with noise, and by signs (lion). */
 import { checkOptions } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
 import type { Key } from "../../random/index.js";
 import type { Tensor } from "../../tensor/index.js";
 import { addNoise, type NoiseOptions } from "./gradients.js";
@@ -22,6 +23,9 @@ export function sgd(rate: Rate = 0.01, options: SgdOptions = {}): Optimizer {
   checkOptions("sgd", options, { momentum: "number", nesterov: "flag" });
   const { momentum = 0, nesterov = false } = options;
   checkShare("sgd", "momentum", momentum);
+  if (nesterov && momentum === 0) {
+    throw new ArgumentError("sgd: nesterov is a form of momentum, and there is none; give momentum, such as 0.9.");
+  }
   if (momentum !== 0) return momentumWith("sgd", rate, momentum, nesterov);
   const shared = ({ rate: now }: { readonly rate: number | Tensor }) => negated(now);
   return leafwise("sgd", {

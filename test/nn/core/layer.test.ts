@@ -83,6 +83,9 @@ describe("a model", () => {
     assert.throws(() => dense(1).named("a.b"), ArgumentError);
     const own = layer("my.own kind", {}, (_, x: Tensor) => x);
     assert.deepEqual(Object.keys(sequential(own, relu.bind(null)).parts), ["my_own_kind0", "bound_relu0"]);
+    assert.throws(() => sequential({ "1": dense(1), "0": dense(2) }), {
+      message: /^sequential: the name "0" is a number/,
+    });
     assert.throws(() => sequential({ "a.b": dense(1) }), { message: /^sequential: .*full stops.*"a\.b"/ });
     assert.throws(() => block({ "": dense(1) }, (_, x: Tensor) => x), { message: /^block: a layer's name is text/ });
     assert.throws(() => sequential(dense(1), 3 as never), { message: /3 is neither a layer nor a function/ });

@@ -69,6 +69,9 @@ test("misuse is refused by name", () => {
   assert.throws(() => sgd(0.1, { momentum: 1 }), {
     message: /sgd: the option momentum is at least 0 and below 1, not 1/,
   });
+  assert.throws(() => sgd(0.1, { nesterov: true }), {
+    message: /sgd: nesterov is a form of momentum, and there is none/,
+  });
   assert.throws(() => sgd(0.1, { momentun: 0.9 } as never), { message: /sgd: there is no option "momentun"/ });
   assert.throws(() => lion(0.1, { decays: [0.9, 1.5] }), { message: /lion: the option decays/ });
   assert.throws(() => noisySgd(3 as never), { name: "ArgumentError", message: /addNoise/ });
