@@ -41,12 +41,12 @@ export const fileCalls: Calls = {
   },
   quantizedDense: () => {
     const layer = nn.quantizedDense(2, { bits: 8, useBias: false });
-    return layer.apply({}, random.normal(key(), [1, 4]), layer.init(key(), [null, 4]));
+    return layer.apply({}, random.normal(key(), [1, 4]), { state: layer.init(key(), [null, 4]).state });
   },
   quantizedEmbedding: () => {
     const layer = nn.quantizedEmbedding(5, 4, { bits: 4 });
     const ids = tensor([1, 2], { dtype: "i32", device: "cpu" });
-    return layer.apply({}, ids, layer.init(key(), ids));
+    return layer.apply({}, ids, { state: layer.init(key(), ids).state });
   },
   writeTree: () => nn.writeTree(path("tree.safetensors"), tree(), { step: 1 }),
   readTree: async () => {
