@@ -35,6 +35,9 @@ interface Chain {
 /** Fewer rounds are compiled as they are. */
 const FEW_ROUNDS = 3;
 
+/** What repeats less often than this is a loop only if it is so much of the graph. */
+const [SURE_ROUNDS, MOST_OF_GRAPH] = [16, 0.7];
+
 /** So many rounds are cut the first time, too, unless they store more bytes than this: they take longer than compiling then. */
 const [MANY_ROUNDS, FIRST_BYTES] = [16, 64 * 1024 * 1024];
 
@@ -127,6 +130,8 @@ function roundsOf({ roots, order }: NewGraph): Rounds | null {
   const cuts: (readonly Node[])[] = first === start + period && start > 0 ? [valuesAt(start)] : [];
   for (let cut = first; cut <= Math.min(end, nodes.length - 1); cut += period) cuts.push(valuesAt(cut));
   const count = Math.floor((end - start) / period);
+  // A stencil repeats what it does for each neighbour, in a part of a round.
+  if (count < SURE_ROUNDS && end - start < MOST_OF_GRAPH * nodes.length) return null;
   return count < FEW_ROUNDS ? null : { key: keyOf(operations, first, period), count, cuts };
 }
 

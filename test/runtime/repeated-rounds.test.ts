@@ -45,6 +45,25 @@ describeOnTensorDevices("rounds of loops", (device) => {
     assert.ok(compiled <= 8, `${compiled} programs`);
   });
 
+  test("a stencil that is read at every step: what it does for each neighbour is no round", async () => {
+    let u = zeros([64, 64]).set("24:40", "24:40", 1) as Tensor;
+    const compiled = await compiledBy(async () => {
+      for (let step = 0; step < 40; step++) {
+        const around = [[1, 0], [-1, 0], [0, 1], [0, -1]].map(([by, across]) =>
+          (by === 0 ? u.roll(across!, { axis: 1 }) : u.roll(by!, { axis: 0 })),
+        ); // biome-ignore format: pairs
+        u = u.add(
+          around
+            .reduce((sum, each) => sum.add(each))
+            .sub(u.mul(4))
+            .mul(0.2),
+        ) as Tensor;
+        assert.ok(Number(await u.max().item()) <= 1 + 1e-6, `step ${step}`);
+      }
+    });
+    assert.ok(compiled <= 4, `${compiled} programs`);
+  });
+
   test("two states that depend on each other, numbers that change, and a value that the user holds", async () => {
     let [u, v]: [Tensor, Tensor] = [arange(32).div(32), zeros([32])];
     const [wantU, wantV] = [Array.from({ length: 32 }, (_, i) => i / 32), new Array<number>(32).fill(0)];
