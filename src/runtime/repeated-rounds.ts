@@ -35,7 +35,7 @@ interface Chain {
 /** Fewer rounds are compiled as they are. */
 const FEW_ROUNDS = 3;
 
-/** What repeats less often than this is a loop only if it is so much of the graph. */
+/** A part that repeats less often than this is a loop only if it is so much of the graph. */
 const [SURE_ROUNDS, MOST_OF_GRAPH] = [16, 0.7];
 
 /** So many rounds are cut the first time, too, unless they store more bytes than this: they take longer than compiling then. */
@@ -151,7 +151,7 @@ function operationsOf(order: readonly Node[]): Operations {
   return { nodes, at };
 }
 
-/** Where operations repeat: from `start` to `end`, every `period` of them. */
+/** Operations that repeat: from `start` to `end`, every `period` of them. */
 interface Region {
   readonly start: number;
   readonly end: number;
@@ -163,7 +163,7 @@ function repeatedRegion(operations: Operations): Region | null {
   const { length } = operations.nodes;
   let best: Region | null = null;
   for (const period of likelyPeriods(operations)) {
-    // What is left over has no room for a longer one.
+    // The rest has no room for a longer one.
     if (best && best.end - best.start > length / 2) break;
     let run = 0;
     for (let i = 0; i + period <= length; i++) {
@@ -206,7 +206,7 @@ const hasTypeOf = (a: Node, b: Node): boolean => a.dtype === b.dtype && sameShap
 function isShifted({ nodes, at }: Operations, i: number, period: number): boolean {
   const [node, later] = [nodes[i], nodes[i + period]];
   if (!isAlike(node, later) || node.inputs.length !== later.inputs.length) return false;
-  // Where a movement begins may be data.
+  // The beginning of a movement may be data.
   if (node.primitive.kind !== "movement" && !isSameValue(node.params, later.params)) return false;
   return node.inputs.every((input, k) => {
     const [here, there] = [at[input.position], at[later.inputs[k].position]];
@@ -225,7 +225,7 @@ function lastUses({ nodes, at }: Operations, roots: readonly Node[]): Int32Array
   return last;
 }
 
-/** What operations from a cut on read of those before it. */
+/** The values before a cut that operations behind it read. */
 function valuesAcross(nodes: readonly Node[], lastUse: Int32Array, cut: number): readonly Node[] {
   const values = new Set<Node>();
   for (let i = 0; i < cut; i++) {

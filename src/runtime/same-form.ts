@@ -1,5 +1,5 @@
 /**
- * What makes parameters of operations the same, and numbers that forms of graphs are found by. For the table of programs
+ * Parameters of operations that count as the same, and the numbers by which forms of graphs are found. For the table of programs
  * and for the search of repeated rounds.
  */
 import { GraphFunction } from "../graph/function.js";

@@ -47,7 +47,7 @@ export class LaneReductions {
     private readonly positions: readonly RunningPosition[] = [],
   ) {
     this.k = arithmetic.k;
-    // Where no element is more extreme than the identity, all equal it, and the first is the answer.
+    // If no element is more extreme than the identity, all equal it, and the first is the answer.
     this.identities = [
       ...reductions.map(({ node, op }) =>
         this.k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),

@@ -350,7 +350,7 @@ function eachPair(panels: PanelKernel, body: (pair: PanelPair) => void): void {
   });
 }
 
-/** Where a panel of columns begins in the product. */
+/** The first column of a panel in the product. */
 const columnOf = (panels: PanelKernel, columnPanel: IndexExpr): IndexExpr =>
   plus(panels.firstColumn, panelStart(panels, columnPanel, panels.microColumns, panels.tile.columns));
 

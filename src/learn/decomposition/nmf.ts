@@ -13,7 +13,7 @@ import type { Fitted } from "../core/model.js";
 import { checkAmount, checkWholeSetting } from "../core/settings.js";
 import { transformer } from "../core/sorts.js";
 
-/** Where a factorisation begins. */
+/** The factors that a factorisation begins with. */
 export type NmfStart = "nndsvd" | "nndsvda" | "random";
 
 /** Options of `nmf`. `tol` is 1e-4 unless told: the share of the first violation of the conditions at which the search ends. */

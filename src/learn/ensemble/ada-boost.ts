@@ -38,7 +38,7 @@ export interface AdaBoostRegressorOptions extends BoostRoundsOptions {
   readonly estimator?: AnyEstimator;
   /** How residuals, as shares of the largest, count as errors: "linear" unless told. */
   readonly loss?: "linear" | "square" | "exponential";
-  /** Which samples each copy sees, drawn by their weights: 0 unless told. */
+  /** Decides the samples that each copy sees, drawn by their weights: 0 unless told. */
   readonly seed?: number;
 }
 
@@ -55,7 +55,7 @@ type BoostedClasses = Boosted & ClassMembers;
 /** The logarithms of probabilities, none of which counts as 0. */
 const safeLogs = (shares: Tensor): Tensor => shares.maximum(LEAST_SHARE).log() as Tensor;
 
-/** What each copy says of each class, by what it counts, [rounds, samples, classes]. */
+/** The vote of each copy for each class, times its weight, [rounds, samples, classes]. */
 function saidOfClasses(learned: BoostedClasses, x: Tensor, { algorithm }: AdaBoostClassifierOptions): Tensor {
   const { models, places, estimatorWeights } = learned;
   const classes = places.shape[0] as number;
@@ -87,7 +87,7 @@ const decisions = {
 
 const classMethods = {
   ...stagedMethods<BoostedClasses, AdaBoostClassifierOptions>(decisions),
-  /** What copies make of each feature, the mean by what they count, [features]; for estimators of trees. */
+  /** Importances of the features, the mean over the copies by their weights, [features]; for estimators of trees. */
   featureImportances: ({ learned }: Fitted<BoostedClasses, AdaBoostClassifierOptions>): Tensor =>
     boostedImportances("adaBoostClassifier.featureImportances", learned),
 };
@@ -171,7 +171,7 @@ const numberMethods = {
       ),
     ) as Tensor;
   },
-  /** What copies make of each feature, the mean by what they count, [features]; for estimators of trees. */
+  /** Importances of the features, the mean over the copies by their weights, [features]; for estimators of trees. */
   featureImportances: ({ learned }: RegressorModel): Tensor =>
     boostedImportances("adaBoostRegressor.featureImportances", learned),
 };

@@ -20,7 +20,7 @@ export interface BoostRoundsOptions {
 /** The copies of all rounds. */
 export interface Boosted {
   readonly models: readonly Member[];
-  /** What each copy counts, and its error among the weights of its round, [rounds]. */
+  /** The weight of each copy, and its error by the sample weights of its round, [rounds]. */
   readonly estimatorWeights: Tensor;
   readonly estimatorErrors: Tensor;
 }
@@ -29,18 +29,18 @@ export interface Boosted {
 interface Round {
   readonly model: Member;
   readonly error: Tensor;
-  /** What the copy counts, where it has errors. */
+  /** The weight of a copy that has errors. */
   readonly weight: Tensor;
   /** Weights of samples for the next round; their sum need not be 1. */
   readonly next: Tensor;
 }
 
-/** What kinds of AdaBoost do in a round, and which errors are too large. */
+/** The rules by which kinds of AdaBoost differ: a round, and errors that are too large. */
 interface RoundRule {
   round(weights: Tensor, number: number): Promise<Round>;
   /** A copy whose error is as large is left out, and is the last one; null where there is no such error. */
   readonly hopeless: number | null;
-  /** What is done where the first copy is hopeless already: it is taken without weight, or there is no model. */
+  /** Says what to do if the first copy is hopeless already: take it without weight, or make no model. */
   readonly first: "taken" | "refused";
 }
 

@@ -24,7 +24,7 @@ export interface ChainOptions extends MultiOutputOptions {
   readonly order?: readonly number[] | "random";
   /** Folds, or a rule of them, by which a fit predicts the targets that it shows to later estimators; the right ones are shown unless told. */
   readonly splits?: number | Splitter;
-  /** Which order "random" draws: 0 unless told. */
+  /** Decides the order that "random" draws: 0 unless told. */
   readonly seed?: number;
 }
 
@@ -81,7 +81,7 @@ async function* fitChain(
   return { models };
 }
 
-/** What `say` makes of the models, each of which sees what those before predict, [samples, outputs] in the order of the targets. */
+/** The results of `say` for all models, each of which sees the predictions of those before, [samples, outputs] in the order of the targets. */
 function alongChain(
   kind: string,
   { models }: Outputs,
@@ -121,7 +121,7 @@ const ofClasses = (model: ChainModel, method: string, samples: Samples, say: (ea
   return alongChain("classifierChain", model.learned, x, model.options, say);
 };
 
-/** What a model of two classes says of the second. */
+/** The score of the second class by a model of two. */
 function ofSecond(model: Member, x: Tensor): Tensor {
   if (!model.predictProbability) throw new UnsupportedError(`classifierChain: ${model.kind} knows no probabilities.`);
   if (model.classes?.length === 2) return model.predictProbability(x).at(":", 1) as Tensor;

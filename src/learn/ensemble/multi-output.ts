@@ -48,7 +48,7 @@ const sideBySide = ({ models }: Outputs, x: Tensor): Tensor =>
     { axis: 1 },
   ) as Tensor;
 
-/** What estimators of several targets say for themselves; `labels` where their targets are classes. */
+/** The parts in which estimators of several targets differ; `labels` if their targets are classes. */
 export const ofOutputs = (kind: string, labels: boolean) => ({
   kind,
   samples: categorySamples,

@@ -18,7 +18,7 @@ export interface OutputCodeOptions {
   readonly estimator: AnyEstimator;
   /** Bits of a class, for each class there is: 1.5 unless told. */
   readonly codeSize?: number;
-  /** Which bits: 0 unless told. */
+  /** Decides the bits: 0 unless told. */
   readonly seed?: number;
 }
 

@@ -7,7 +7,7 @@ import { type Tensor, where } from "../../tensor/index.js";
 /** Totals that are remembered. */
 export const REMEMBERED = 11;
 
-/** What the shares of two steps may differ by. */
+/** The largest difference of the shares of two steps. */
 const UNSTEADY = 0.04;
 
 /** The supposed limit, [size], with its estimated error, a scalar. */

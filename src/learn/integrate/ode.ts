@@ -31,7 +31,7 @@ export interface OdeOptions {
   readonly atol?: number;
   /** The length tried first; found from the slopes unless told. */
   readonly firstStep?: number;
-  /** The longest step: any length unless told. Shorter ones do not step over what happens in f for a short time. */
+  /** The longest step; no limit unless told. A limit keeps steps from passing over short events in f. */
   readonly maxStep?: number;
   /** Steps at most, with those tried again: 4096. A gradient keeps the state of each. */
   readonly maxSteps?: number;

@@ -1,4 +1,4 @@
-/** Where searches under a fixed sum of variables start: machines with ν and those of one class. */
+/** Starts of searches under a fixed sum of variables: machines with ν and those of one class. */
 
 export const sumOf = (values: Float64Array): number => values.reduce((sum, each) => sum + each, 0);
 

@@ -41,7 +41,7 @@ export const nuSvc: PairMachineMaker<NuSvcOptions> = pairMachine<NuSvcOptions>({
     const { rows, signs, limits } = problem;
     const sides = limitsBySign(problem);
     const half = ((options.nu ?? 0.5) * sumOf(limits)) / 2;
-    // Where samples are held out, a class may have fewer than that.
+    // While samples are held out, a class may have fewer than that.
     const most = Math.min(half, ...sides.map(sumOf));
     const [first, second] = sides.map((side) => filledInOrder(side, most)) as [Float64Array, Float64Array];
     const start = first.map((value, i) => value + (second[i] as number));

@@ -17,7 +17,7 @@ export interface NuSvrOptions extends MachineOptions {
   readonly nu?: number;
 }
 
-/** What `nuSvr` learns. */
+/** The result of `nuSvr`. */
 export interface NuSvrLearned extends MachineLearned {
   /** Residuals up to this count nothing. */
   readonly epsilon: Tensor;

@@ -34,7 +34,7 @@ import type { DualSolution } from "./smo.js";
 
 /** Options that machines of pairs of classes have. */
 export interface PairMachineOptions extends MachineOptions {
-  /** What `decisionFunction` gives for more than two classes: a column for each class ("ovr", unless told) or for each pair ("ovo"). */
+  /** The columns of `decisionFunction` for more than two classes: a column for each class ("ovr", unless told) or for each pair ("ovo"). */
   readonly decisionFunctionShape?: "ovr" | "ovo";
   /** False unless told: of classes with as many votes the first is predicted. True: the one with the larger decisions. */
   readonly breakTies?: boolean;
@@ -43,11 +43,11 @@ export interface PairMachineOptions extends MachineOptions {
    * that is predicted.
    */
   readonly probability?: boolean;
-  /** Which samples are held out for the probabilities: 0 unless told. */
+  /** Decides the samples that are held out for the probabilities: 0 unless told. */
   readonly seed?: number;
 }
 
-/** What `svc` and `nuSvc` learn. Of two classes there is one pair, and positive decisions stand for the second; else for the first of a pair. */
+/** The result of `svc` and `nuSvc`. Of two classes there is one pair, and positive decisions stand for the second; else for the first of a pair. */
 export interface SvcLearned extends LearnedTree, Supports {
   readonly supportVectors: Tensor | null;
   readonly supportIndices: Tensor;
@@ -192,7 +192,7 @@ export interface PairMachineMaker<O extends PairMachineOptions>
   ): Estimator<Labels, Model<SvcLearned, O, Methods<O> & ProbabilityMethods<SvcLearned, O>>, O>;
 }
 
-/** What kinds of machines of pairs say for themselves. */
+/** The parts in which machines of pairs differ. */
 interface PairMachine<O extends PairMachineOptions> {
   readonly kind: string;
   readonly options: OptionKinds<Omit<O, keyof PairMachineOptions>>;

@@ -24,7 +24,7 @@ export interface SvrOptions extends MachineOptions {
   readonly epsilon?: number;
 }
 
-/** What `svr`, `nuSvr` and `oneClassSvm` learn. */
+/** The result of `svr`, `nuSvr` and `oneClassSvm`. */
 export interface MachineLearned extends LearnedTree, Supports {
   readonly supportVectors: Tensor | null;
   readonly supportIndices: Tensor;
@@ -52,8 +52,18 @@ export async function tubeOf(y: Tensor, weights: Tensor | null, c: number, width
     [upper, lower].flatMap((side) => Array.from(targets, (_, i) => side(i)));
   const cost = (i: number): number => c * (shares[i] as number);
   return {
-    signs: Int8Array.from(both(() => 1, () => -1)), // biome-ignore format: a row
-    linear: Float64Array.from(both((i) => width - (targets[i] as number), (i) => width + (targets[i] as number))), // biome-ignore format: a row
+    signs: Int8Array.from(
+      both(
+        () => 1,
+        () => -1,
+      ),
+    ),
+    linear: Float64Array.from(
+      both(
+        (i) => width - (targets[i] as number),
+        (i) => width + (targets[i] as number),
+      ),
+    ),
     limits: Float64Array.from(both(cost, cost)),
   };
 }

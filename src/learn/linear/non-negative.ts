@@ -34,7 +34,7 @@ function solved(matrix: Tensor, products: Tensor): Tensor {
   const unit = eye(matrix.shape[0] as number, { device: matrix.device, dtype: matrix.dtype });
   const free = cholesky(where(both, matrix, where(isFree, 0, unit)) as Tensor);
   const exact = (choSolve(free, where(isFree, products, 0).expandDims(1) as Tensor) as Tensor).squeeze(1);
-  // Where the descent had not come to an end, the equation may be of the wrong coefficients.
+  // If the descent did not end, the equation may be of the wrong coefficients.
   const isRight = exact.greaterEqual(exact.abs().max().mul(-1e-6)).all();
   return where(isRight, exact.relu(), found) as Tensor;
 }

@@ -19,9 +19,9 @@ export interface CsvOptions {
   readonly missing?: readonly string[];
   /** The columns to keep; all unless told. */
   readonly columns?: readonly string[];
-  /** What columns hold, where it is not to be guessed. Dates become milliseconds since 1970; those that name no zone are of UTC. */
+  /** The types of columns that are not to be guessed. Dates become milliseconds since 1970; those that name no zone are of UTC. */
   readonly types?: Readonly<Record<string, ColumnType>>;
-  /** What stands before the fractions of numbers: "." unless told; "," needs another separator. */
+  /** The mark before the fractions of numbers: "." unless told; "," needs another separator. */
   readonly decimal?: DecimalMark;
   /** Lines that begin with this are left out; none unless told. */
   readonly comment?: string;

@@ -5,10 +5,10 @@ import { ArgumentError, FormatError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { type Column, categories } from "./table.js";
 
-/** What a column holds. */
+/** The type of a column. */
 export type ColumnType = "number" | "category" | "date";
 
-/** What stands before the fraction of a number. */
+/** The mark before the fraction of a number. */
 export type DecimalMark = "." | ",";
 
 /** Each part begins with another character, so that no text is looked at twice. */

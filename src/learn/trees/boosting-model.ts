@@ -11,7 +11,7 @@ export const rawPrediction = (learned: BoostingLearned, x: Tensor): Tensor =>
 export const stagedRawPrediction = (learned: BoostingLearned, x: Tensor): Tensor =>
   valuesOfRounds(learned, x).cumsum({ axis: 1 }).add(learned.baseline).transpose([1, 0, 2]) as Tensor;
 
-/** What each round adds, [samples, rounds, outputs]. */
+/** The terms that each round adds, [samples, rounds, outputs]. */
 function valuesOfRounds({ baseline, trees, categories }: BoostingLearned, x: Tensor): Tensor {
   const known = categories ? withoutUnknown(x.cast(baseline.dtype) as Tensor, categories) : x;
   return predictionsOf(trees, known).reshape([x.shape[0] as number, -1, baseline.size]) as Tensor;

@@ -293,7 +293,7 @@ class ExactGrowth {
     table.set(node, "left", first);
   }
 
-  /** What a split gains by Friedman's measure: the squared difference of the parts' means, by their weights. */
+  /** The gain of a split by Friedman's measure: the squared difference of the parts' means, by their weights. */
   private friedmanGain(node: number, first: number, second: number): number {
     const { table } = this;
     const { channels } = this.data;

@@ -1,5 +1,5 @@
 /**
- * What options of boosting say about features: which are categorical, along which predictions rise or fall, and which may stand together
+ * Options of boosting about features: the categorical ones, those along which predictions rise or fall, and those that may stand together
  * in a branch. Features are named by their number, or by their name where the samples have names.
  */
 import { ArgumentError } from "../../core/errors.js";

@@ -88,7 +88,7 @@ async function textOf(model: Fitted<OfTrees, object>, number: number): Promise<s
 
 /** Methods of models that are one tree. */
 export interface OneTreeMethods<L, O> extends TreeMethods<L, O> {
-  /** What `ccpAlpha` may be worth, from the tree as it is to its root alone. Reads the tree. */
+  /** The values of `ccpAlpha` that prune differently, from the tree as it is to its root alone. Reads the tree. */
   costComplexityPruningPath(model: Fitted<L, O>): Promise<PruningPath>;
   /** The tree as text, in the form of scikit-learn's `export_text`. Reads the tree. */
   exportText(model: Fitted<L, O>, options?: ExportTextOptions): Promise<string>;

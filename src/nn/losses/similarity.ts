@@ -8,7 +8,16 @@ import { formatShape } from "../../core/shape.js";
 import { concat, eye, type Tensor, where } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { logSoftmax } from "../activations/rows.js";
-import { checkLossOptions, checkSameShape, checkWithin, fittingPair, type LossOptions, reduceLosses, slopedWhereCounted, widePredictions } from "./loss.js"; // biome-ignore format: one line
+import {
+  checkLossOptions,
+  checkSameShape,
+  checkWithin,
+  fittingPair,
+  type LossOptions,
+  reduceLosses,
+  slopedWhereCounted,
+  widePredictions,
+} from "./loss.js";
 import type { MarginOptions } from "./margins.js";
 
 /** Options of `triplet`. */

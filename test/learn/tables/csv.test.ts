@@ -109,7 +109,7 @@ test("dates that name no zone are of UTC, wherever the machine stands", () => {
   }
 });
 
-test("columns are called as they are called: constructor is a name as any other", () => {
+test("a column may have any name, such as constructor", () => {
   assert.deepEqual(parseCsv("constructor,toString\nFerrari,1\n").toRows(), [{ constructor: "Ferrari", toString: 1 }]);
 });
 

@@ -50,7 +50,7 @@ export class BodyEmitter {
   private row: LaneValue | null = null;
   /** Delayed writes; null: writes happen at once. */
   private writeLater: (() => void)[] | null = null;
-  /** Which of several turns is written, after the first; 0 otherwise. */
+  /** The number of the turn that is written, where vectors take turns; else 0. */
   private turn = 0;
 
   constructor(

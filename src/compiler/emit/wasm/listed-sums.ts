@@ -241,7 +241,7 @@ function floatsOf(
   const floated = (whole: Value<"v128">, taken: number) => f.f64x2.sub(f.v128.or(whole, bits(WHOLE)), number(taken));
   const gradient = f.f64x2.mul(floated(f.i64x2.add(low, bits(half)), 2 ** 52 + 2 ** 51), gradientScale);
   if (!hasHessians) return [gradient, floated(high, 2 ** 52)];
-  // What makes hessians positive must not leave 64 bits either.
+  // The offset that makes hessians positive must fit 64 bits, too.
   const positive = Math.min(50, 62 - countBits);
   const above = f.i64x2.shr_u(f.i64x2.add(high, bits(1n << (BigInt(positive) + shift))), countBits);
   const hessian = f.f64x2.mul(floated(above, 2 ** 52 + 2 ** positive), hessianScale);

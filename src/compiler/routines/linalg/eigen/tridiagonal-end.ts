@@ -256,7 +256,7 @@ class End {
     });
     const squares = k.combineLanes("add", sum.re);
     const { beta, tau, inverse } = reflectionOf(k, field, field.get(this.x, next), squares);
-    // What counts as zero for the reflection has no part in its vector: the reflection of a complex head would not be unitary.
+    // A rest that counts as zero has no part in the vector: the reflection of a complex head would not be unitary with it.
     const isSome = k.compare("gt", squares, zero);
     eachByLane(k, share.padded, (row) => {
       const isBelow = k.binary("and", isSome, k.compare("gt", row, next));

@@ -4,7 +4,7 @@
  * an H200 256 of them on 256 columns took 180 µs so.
  */
 import type { Node } from "../../../../graph/node.js";
-import type { Value } from "../../../ir/ir.js";
+import type { Kernel, Value } from "../../../ir/ir.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { Routine } from "../../../target/routine.js";
 import type { TileProfile } from "../../../target/tile-profile.js";
@@ -36,76 +36,131 @@ export const reflectedColumnsRoutine: Routine = (node, { maxLanes }, settings) =
   const kind = kindOf(node);
   const [batch, count, n] = shapeOf(node.inputs[0], kind.isComplex);
   const columns = shapeOf(node.inputs[2], kind.isComplex)[2] as number;
-  const groups = Math.ceil(columns / COLUMNS);
-  const name = `reflectedColumns[${[batch, n, columns].join("×")}]`;
-  const k = new KernelBuilder(name, batch * groups, Math.min(maxLanes, LANES));
-  const field = new Field(k, kind, settings);
-  const [vectors, factors, x] = [0, 1, 2].map(() => field.buffer(false));
-  const result = field.buffer(true);
-  const i = (value: number) => k.constant("i32", value);
-  const held = Math.ceil(n / k.lanes);
-  const [member, group] = [k.binary("idiv", k.row, i(groups)), k.binary("irem", k.row, i(groups))];
-  /** The places of a lane in a column or vector, and whether they exist. */
-  const places = Array.from({ length: held }, (_, at) => {
-    const place = k.binary("add", k.lane, i(at * k.lanes));
-    return { place, isThere: (at + 1) * k.lanes <= n ? null : k.compare("lt", place, i(n)) };
-  });
-  const loaded = (buffer: number, at: Value, isThere: Value | null): Num =>
-    isThere
-      ? field.select(isThere, field.load(buffer, k.select(isThere, at, i(0))), field.zero)
-      : field.load(buffer, at);
-  const columnOf = (which: number) => k.binary("add", k.binary("mul", group, i(COLUMNS)), i(which));
-  const placeIn = (place: Value, which: number) =>
-    k.binary(
-      "add",
-      k.binary("mul", k.binary("add", k.binary("mul", member, i(n)), place), i(columns)),
-      k.binary("min", columnOf(which), i(columns - 1)),
-    );
-  const given = Array.from({ length: COLUMNS }, (_, which) =>
-    places.map(({ place, isThere }) => loaded(x, placeIn(place, which), isThere)),
-  ).flat();
-  const ahead = Math.max(1, Math.min(AHEAD, Math.floor(AHEAD_REGISTERS / ((held * bytesOf(kind)) / 4)), count));
-  const rounds = Math.ceil(count / ahead);
-  /** τ and the vector of each reflection of a round. */
-  const reflectionsOf = (round: Value): Num[] =>
-    Array.from({ length: ahead }, (_, at) => {
-      const number = k.binary("sub", i(count - 1 - at), k.binary("mul", round, i(ahead)));
-      // Before the first there are none: one with factor zero changes nothing.
-      const isThere = count % ahead === 0 ? null : k.compare("ge", number, i(0));
-      const line = k.binary("add", k.binary("mul", member, i(count)), isThere ? k.binary("max", number, i(0)) : number);
-      const first = k.binary("mul", line, i(n));
-      return [
-        loaded(factors, line, isThere),
-        ...places.map((each) => loaded(vectors, k.binary("add", first, each.place), each.isThere)),
-      ];
-    }).flat();
-  // A round is loaded while the one before is applied.
-  const last = field.loop(rounds, [...given, ...reflectionsOf(i(0))], (round, carried) => {
-    const next = reflectionsOf(k.binary("min", k.binary("add", round, i(1)), i(rounds - 1)));
-    let elements = carried.slice(0, given.length);
-    for (let at = 0; at < ahead; at++) {
-      const [tau, ...v] = carried.slice(given.length + at * (held + 1), given.length + (at + 1) * (held + 1));
-      elements = reflected(field, elements, tau, v);
-    }
-    return [...elements, ...next];
-  });
-  last.slice(0, given.length).forEach((value, at) => {
-    const [which, { place, isThere }] = [Math.floor(at / held), places[at % held]];
-    const isColumn = columns % COLUMNS === 0 ? null : k.compare("lt", columnOf(which), i(columns));
-    const gate = isThere && isColumn ? k.binary("and", isThere, isColumn) : (isThere ?? isColumn);
-    field.store(result, placeIn(place, which), value, gate, false);
-  });
+  const rows = batch * Math.ceil(columns / COLUMNS);
+  const k = new KernelBuilder(`reflectedColumns[${[batch, n, columns].join("×")}]`, rows, Math.min(maxLanes, LANES));
+  const kernel = new ReflectedColumns(k, new Field(k, kind, settings), { count, n, columns }).write();
   return {
     temporaries: [],
     steps: [
       {
-        kernel: k.finish(),
+        kernel,
         buffers: [...[0, 1, 2].map((index) => ({ kind: "input", index }) as const), { kind: "result" }],
         formula: ([v, tau, from, to]) => `${to} = ${from} after the reflections with vectors ${v} and factors ${tau}`,
       },
     ],
   };
 };
+
+/** A place of a lane in a column or vector; null: it exists in every lane. */
+interface Place {
+  readonly place: Value;
+  readonly isThere: Value | null;
+}
+
+/** A kernel in the making: a workgroup has some columns of a matrix. */
+class ReflectedColumns {
+  private readonly vectors: number;
+  private readonly factors: number;
+  private readonly x: number;
+  private readonly result: number;
+  private readonly member: Value;
+  private readonly group: Value;
+  private readonly places: readonly Place[];
+
+  constructor(
+    private readonly k: KernelBuilder,
+    private readonly field: Field,
+    private readonly size: { readonly count: number; readonly n: number; readonly columns: number },
+  ) {
+    [this.vectors, this.factors, this.x] = [0, 1, 2].map(() => field.buffer(false)) as [number, number, number];
+    this.result = field.buffer(true);
+    const groups = this.i(Math.ceil(size.columns / COLUMNS));
+    [this.member, this.group] = [k.binary("idiv", k.row, groups), k.binary("irem", k.row, groups)];
+    this.places = Array.from({ length: Math.ceil(size.n / k.lanes) }, (_, at) => {
+      const place = k.binary("add", k.lane, this.i(at * k.lanes));
+      return { place, isThere: (at + 1) * k.lanes <= size.n ? null : k.compare("lt", place, this.i(size.n)) };
+    });
+  }
+
+  /** Each round of reflections is loaded while the one before is applied. */
+  write(): Kernel {
+    const { k, field, size, places } = this;
+    const held = places.length;
+    const words = (held * bytesOf(field)) / 4;
+    const ahead = Math.max(1, Math.min(AHEAD, Math.floor(AHEAD_REGISTERS / words), size.count));
+    const rounds = Math.ceil(size.count / ahead);
+    const given = this.given();
+    const last = field.loop(rounds, [...given, ...this.reflections(this.i(0), ahead)], (round, carried) => {
+      const next = k.binary("min", k.binary("add", round, this.i(1)), this.i(rounds - 1));
+      const loaded = this.reflections(next, ahead);
+      let elements = carried.slice(0, given.length);
+      for (let at = 0; at < ahead; at++) {
+        const first = given.length + at * (held + 1);
+        const [tau, ...v] = carried.slice(first, first + held + 1);
+        elements = reflected(field, elements, tau, v);
+      }
+      return [...elements, ...loaded];
+    });
+    this.store(last.slice(0, given.length));
+    return k.finish();
+  }
+
+  private i(value: number): Value {
+    return this.k.constant("i32", value);
+  }
+
+  private column(which: number): Value {
+    return this.k.binary("add", this.k.binary("mul", this.group, this.i(COLUMNS)), this.i(which));
+  }
+
+  /** An element of the matrix; of the last column where there are no more. */
+  private index(place: Value, which: number): Value {
+    const { k, size } = this;
+    const row = k.binary("add", k.binary("mul", this.member, this.i(size.n)), place);
+    const column = k.binary("min", this.column(which), this.i(size.columns - 1));
+    return k.binary("add", k.binary("mul", row, this.i(size.columns)), column);
+  }
+
+  private load(buffer: number, at: Value, isThere: Value | null): Num {
+    const { k, field } = this;
+    if (!isThere) return field.load(buffer, at);
+    return field.select(isThere, field.load(buffer, k.select(isThere, at, this.i(0))), field.zero);
+  }
+
+  /** The elements of a lane, column by column. */
+  private given(): Num[] {
+    return Array.from({ length: COLUMNS }, (_, which) =>
+      this.places.map(({ place, isThere }) => this.load(this.x, this.index(place, which), isThere)),
+    ).flat();
+  }
+
+  /** τ and the vector of each reflection of a round. The last reflection is applied first. */
+  private reflections(round: Value, ahead: number): Num[] {
+    const { k, size } = this;
+    return Array.from({ length: ahead }, (_, at) => {
+      const number = k.binary("sub", this.i(size.count - 1 - at), k.binary("mul", round, this.i(ahead)));
+      // Before the first there are none: one with factor zero changes nothing.
+      const isThere = size.count % ahead === 0 ? null : k.compare("ge", number, this.i(0));
+      const safe = isThere ? k.binary("max", number, this.i(0)) : number;
+      const line = k.binary("add", k.binary("mul", this.member, this.i(size.count)), safe);
+      const first = k.binary("mul", line, this.i(size.n));
+      const vector = this.places.map((each) =>
+        this.load(this.vectors, k.binary("add", first, each.place), each.isThere),
+      );
+      return [this.load(this.factors, line, isThere), ...vector];
+    }).flat();
+  }
+
+  private store(elements: readonly Num[]): void {
+    const { k, field, size, places } = this;
+    elements.forEach((value, at) => {
+      const [which, { place, isThere }] = [Math.floor(at / places.length), places[at % places.length]];
+      const isColumn = size.columns % COLUMNS === 0 ? null : k.compare("lt", this.column(which), this.i(size.columns));
+      const gate = isThere && isColumn ? k.binary("and", isThere, isColumn) : (isThere ?? isColumn);
+      field.store(this.result, this.index(place, which), value, gate, false);
+    });
+  }
+}
 
 /** x - τ v (vᴴ x) of some columns, of which `elements` are this lane's. */
 function reflected(field: Field, elements: readonly Num[], tau: Num, v: readonly Num[]): Num[] {
