@@ -2,7 +2,8 @@
  * Decides when garbage is collected for the sake of device memory. V8 sees a few hundred bytes where a tensor holds a
  * gigabyte, so it does not collect by itself. A collection stops the program for 5 to 20 ms, as long as a GPU needs to
  * write 20 GiB. So garbage may grow: to a share of the memory that is not known to be in use. Below that share, a
- * collection runs when it is cheap beside the work done since the last one.
+ * collection runs when it is cheap beside the work done since the last one. First a collection of new objects alone is tried,
+ * which takes half a millisecond; it is enough for results that are dropped soon after they were made.
  *
  * Pure arithmetic; the devices supply the figures and run the collections.
  */
@@ -15,8 +16,12 @@ const GiB = 1024 * MiB;
 const CHEAP = 1 / 20;
 /** Milliseconds that a collection is taken to cost before one was measured. */
 const FIRST_COST = 10;
+/** The same of a collection of new objects alone. */
+const FIRST_QUICK_COST = 0.5;
 /** A collection is dear when it takes more than this part of the time since the one before. */
 const DEAR = 1 / 10;
+/** At most so many collections of everything go by before one of new objects is tried again. */
+const PATIENCE = 8;
 /**
  * The free memory of the device is queried again whenever this part of the budget has been handed out. NVIDIA's driver takes
  * 0.07 ms to answer, as long as a result of 256 MiB takes.
@@ -58,6 +63,15 @@ export function dearGarbageShare(heapBytes: number, isSharedWithCpu: boolean): n
   return share === 1 / 2 ? 4 / 5 : share;
 }
 
+/** What collections need of a device. */
+interface Collecting {
+  usedBytes(): number;
+  /** Collects new objects alone; returns how many buffers were freed. */
+  collectRecent(): number;
+  /** Collects everything; true when buffers were freed. It calls `noteCollection`. */
+  collect(): boolean;
+}
+
 export class GarbageBudget {
   /** Collections so far. */
   collections = 0;
@@ -77,7 +91,15 @@ export class GarbageBudget {
   /** While fewer bytes than this are in use, nothing needs to be decided. */
   private checkpoint = 0;
   private cost = FIRST_COST;
+  private quickCost = FIRST_QUICK_COST;
+  /** Whether a collection of new objects alone, a quick one, is likely to bring enough. */
+  private isQuickPromising = true;
+  /** Such collections in a row that brought little, and collections of everything since the last of them. */
+  private failures = 0;
+  private since = 0;
+  /** When the last collection of either kind ended, and the last one of everything. */
   private collectedAt: number;
+  private fullAt: number;
   private isDear = false;
   /** Collections in a row that were not dear. */
   private cheapOnes = 0;
@@ -96,6 +118,7 @@ export class GarbageBudget {
     this.least = Math.min(64 * MiB, heapBytes / 32);
     this.worthwhile = Math.min(256 * MiB, heapBytes / 8);
     this.collectedAt = now();
+    this.fullAt = this.collectedAt;
   }
 
   /** Whether to collect before `bytes` are added to the `used` ones: garbage might exceed its budget. */
@@ -109,7 +132,11 @@ export class GarbageBudget {
   isWorthwhile(used: number): boolean {
     const suspects = used - this.survivors;
     if (suspects < Math.max(this.worthwhile, this.survivors / 2)) return false;
-    return CHEAP * (this.now() - this.collectedAt) >= this.cost;
+    return this.isCheap(this.isQuickPromising ? this.quickCost : this.cost);
+  }
+
+  private isCheap(cost: number): boolean {
+    return CHEAP * (this.now() - this.collectedAt) >= cost;
   }
 
   /** Whether much was allocated since the last collection, in a program that is at rest. */
@@ -117,19 +144,48 @@ export class GarbageBudget {
     return used - this.survivors >= this.worthwhile;
   }
 
-  /** After a collection that took so long and left so much in use. */
+  /** Makes room by a collection of new objects, if that is likely to do, or by one of everything; true when something came back. */
+  tidy(device: Collecting): boolean {
+    const isCheap = this.isCheap(this.cost);
+    if (this.isQuickPromising) {
+      const [before, began] = [device.usedBytes(), this.now()];
+      const released = device.collectRecent();
+      const used = device.usedBytes();
+      this.noteQuickCollection(before, used, this.now() - began);
+      if (!this.examine(used) && (this.isQuickPromising || !isCheap)) return released > 0;
+    }
+    return device.collect();
+  }
+
+  /**
+   * After a collection of new objects alone, with so many bytes in use before and now. When it brought less than a half of what
+   * may be garbage, the next collection is one of everything.
+   */
+  private noteQuickCollection(before: number, used: number, milliseconds: number): void {
+    this.collections++;
+    this.quickCost = (this.quickCost + milliseconds) / 2;
+    this.collectedAt = this.now();
+    this.isQuickPromising = before - used >= (before - this.survivors) / 2;
+    this.failures = this.isQuickPromising ? 0 : Math.min(this.failures + 1, PATIENCE);
+    this.since = 0;
+    this.survivors = Math.min(this.survivors, used);
+  }
+
+  /** After a collection of everything that took so long and left so much in use. */
   noteCollection(used: number, milliseconds: number): void {
     this.collections++;
+    this.isQuickPromising = ++this.since >= this.failures;
     this.cost = (this.cost + milliseconds) / 2;
     const now = this.now();
     // Of the time in which the plain share is filled: with the larger one, collections that are dear would seem cheap.
-    const filled = (now - this.collectedAt) * (this.isDear ? this.share / this.dearShare : 1);
+    const filled = (now - this.fullAt) * (this.isDear ? this.share / this.dearShare : 1);
     // The first one is no measure: it follows whatever the program did before.
     const isDear = this.collections > 1 && milliseconds > DEAR * filled;
     // One alone may have followed a pause, or work that left no garbage.
     this.cheapOnes = isDear ? 0 : this.cheapOnes + 1;
     this.isDear = isDear || (this.isDear && this.cheapOnes < 2);
     this.collectedAt = now;
+    this.fullAt = now;
     this.survivors = used;
     this.examine(used);
   }

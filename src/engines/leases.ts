@@ -4,6 +4,7 @@
  * for a collection (garbage.ts says when). Canaries tell of V8's own collections: one in a FinalizationRegistry, once the
  * event loop turns, and for loops that never let it turn a row of WeakRefs. Reading a WeakRef while V8 marks keeps its target
  * alive, so each of these is read once, when it is old; and for the same reason sweeps run after collections only.
+ * Large buffers that were dropped soon after they were made are found by less: recent-objects.ts says how.
  *
  * Collecting in the middle of synchronous code needs one trick: V8 keeps the target of every WeakRef made or read in
  * the current job alive until the job ends, so that a long loop without `await` would pin all its garbage. Running an
@@ -11,9 +12,13 @@
  */
 import { setFlagsFromString } from "node:v8";
 import { createContext, runInNewContext, Script } from "node:vm";
+import { type LifeSign, RecentObjects } from "./recent-objects.js";
 
 export interface Lease {
-  /** The object itself while the lease is young, then weakly; null when it has ended. */
+  /**
+   * The object itself while the lease is young, then weakly: the object, or the sign that it refers to. Null when the lease has
+   * ended, and while the object is watched as a recent one.
+   */
   object: object | WeakRef<object> | null;
   isYoung: boolean;
   readonly release: (() => void) | null;
@@ -35,7 +40,8 @@ export interface LeaseGroup<Part> {
 
 /** A buffer: it refers to what it is given here, and ends that when it is disposed of. */
 interface Leased<Part> {
-  attach(lease: Lease): void;
+  /** `sign`: it refers to this, too, and nothing else does. */
+  attach(lease: Lease, sign: LifeSign<Lease> | null): void;
   joinLast(group: LeaseGroup<Part>): void;
 }
 
@@ -58,6 +64,12 @@ const TINY = 256;
  * of one or two tensors.
  */
 const GROUP = 8;
+/** Bytes of a buffer that is large: while it is new, a collection of new objects alone frees it. */
+const LARGE = 1024 * 1024;
+/** At most so many large buffers are watched, those that were made last. */
+const RECENT = 4096;
+/** V8 moves an object that survives the second collection to the old ones. */
+const SURVIVALS = 1;
 /** A canary is read after this many looks: by then V8 has marked the whole heap at least once since it was made. */
 const CANARY_AGE = 128;
 
@@ -71,19 +83,20 @@ function forgetKeptObjects(): void {
   emptyJob();
 }
 
-let collector: (() => void) | undefined;
-function collectGarbage(): void {
-  if (!collector) {
-    const existing = (globalThis as { gc?: () => void }).gc;
-    if (existing) collector = existing;
+type Collector = (options?: { readonly type: "minor" }) => void;
+
+let exposed: Collector | undefined;
+function collector(): Collector {
+  if (!exposed) {
+    const existing = (globalThis as { gc?: Collector }).gc;
+    if (existing) exposed = existing;
     else {
       setFlagsFromString("--expose-gc");
-      collector = runInNewContext("gc") as () => void;
+      exposed = runInNewContext("gc") as Collector;
       setFlagsFromString("--no-expose-gc");
     }
   }
-  forgetKeptObjects();
-  collector();
+  return exposed;
 }
 
 const everyone = new Set<{ sweep(): number }>();
@@ -98,6 +111,7 @@ function armCanary(): void {
 /** `Part`: the memory of a tiny buffer. */
 export class Leases<Part = never> {
   private readonly live: Lease[] = [];
+  private readonly recent = new RecentObjects<Lease>();
   /** The group that takes the next tiny buffer. */
   private open: LeaseGroup<Part> | null = null;
   private groups = 0;
@@ -129,14 +143,14 @@ export class Leases<Part = never> {
    * because there is not much to release.
    */
   add(object: object, release: () => void, isSmall = false): Lease {
-    const lease = {
-      object: isSmall ? object : new WeakRef(object),
-      isYoung: isSmall,
-      release,
-      index: this.live.length,
-    };
-    this.live.push(lease);
+    const lease = this.begin(isSmall ? object : new WeakRef(object), isSmall, release);
     if (isSmall) this.holdWhileYoung(lease);
+    return lease;
+  }
+
+  private begin(object: Lease["object"], isYoung: boolean, release: () => void): Lease {
+    const lease = { object, isYoung, release, index: this.live.length };
+    this.live.push(lease);
     if (++this.sinceLook >= LOOK_EVERY) this.look();
     return lease;
   }
@@ -145,7 +159,20 @@ export class Leases<Part = never> {
   tie(buffer: Leased<Part>, memory: Part, byteLength: number, keptBytes: number): void {
     const { free } = this;
     if (keptBytes <= TINY) buffer.joinLast(this.join(memory));
-    else buffer.attach(this.add(buffer, () => free(memory), byteLength <= SMALL));
+    else if (keptBytes < LARGE)
+      buffer.attach(
+        this.add(buffer, () => free(memory), byteLength <= SMALL),
+        null,
+      );
+    else this.tieLarge(buffer, () => free(memory));
+  }
+
+  private tieLarge(buffer: Leased<Part>, release: () => void): void {
+    const lease = this.begin(null, false, release);
+    const sign = this.recent.watch(lease);
+    if (!sign) lease.object = new WeakRef(buffer);
+    buffer.attach(lease, sign);
+    if (this.recent.size >= RECENT) this.collectRecent(0);
   }
 
   /** The group for a tiny buffer, which must refer to it, and whose memory is its last part from now on. */
@@ -176,10 +203,10 @@ export class Leases<Part = never> {
 
   /** Releases the leases of collected objects; returns their number. */
   sweep(): number {
-    let swept = 0;
+    let swept = this.releaseRecent(0);
     for (let i = this.live.length - 1; i >= 0; i--) {
       const lease = this.live[i] as Lease;
-      if (lease.isYoung || (lease.object as WeakRef<object>).deref() !== undefined) continue;
+      if (lease.isYoung || lease.object === null || (lease.object as WeakRef<object>).deref() !== undefined) continue;
       this.end(lease);
       swept++;
     }
@@ -189,10 +216,32 @@ export class Leases<Part = never> {
     return swept;
   }
 
+  /**
+   * Runs V8's collector of new objects now and releases large buffers that it found unreachable; returns their number. That is a
+   * twentieth of the work of `collect`, and finds what was dropped soon after it was made.
+   */
+  collectRecent(survivals = SURVIVALS): number {
+    if (this.recent.size === 0) return 0;
+    collector()({ type: "minor" });
+    const released = this.releaseRecent(survivals);
+    if (released > 0) this.onSweep();
+    return released;
+  }
+
+  /** Releases the large buffers that are gone. Those that were seen so many times before are old from now on. */
+  private releaseRecent(survivals: number): number {
+    const gone = this.recent.takeGone(survivals, (sign) => {
+      sign.subject.object = new WeakRef(sign);
+    });
+    for (const lease of gone) this.end(lease);
+    return gone.length;
+  }
+
   /** Runs V8's collector now, then sweeps. */
   collect(): number {
     this.age();
-    collectGarbage();
+    forgetKeptObjects();
+    collector()();
     const swept = this.sweep();
     forgetKeptObjects();
     return swept;
@@ -208,6 +257,7 @@ export class Leases<Part = never> {
     for (const lease of this.live) lease.index = -1;
     this.live.length = 0;
     this.young.fill(null);
+    this.recent.clear();
   }
 
   private newGroup(): LeaseGroup<Part> {
@@ -275,6 +325,7 @@ export class Leases<Part = never> {
       this.live[lease.index] = last;
       last.index = lease.index;
     }
+    if (lease.object === null) this.recent.forget(lease);
     lease.index = -1;
     lease.object = null;
     return true;

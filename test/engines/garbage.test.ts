@@ -7,7 +7,10 @@ import { dearGarbageShare, defaultGarbageShare, GarbageBudget, garbageShare } fr
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
-/** A program that drops each of its results, on a device of so many bytes; a result takes so many milliseconds. */
+/**
+ * A program that drops each of its results, on a device of so many bytes; a result takes so many milliseconds. Of every result
+ * this part has become old: collections of new objects do not find it.
+ */
 function run(options: {
   heap: number;
   share: number;
@@ -16,48 +19,56 @@ function run(options: {
   ms: number;
   results: number;
   collectMs?: number;
+  quickMs?: number;
+  old?: number;
   live?: number;
   isDisposing?: boolean;
   others?: (step: number) => number;
 }) {
-  const { heap, share, result, ms, results, collectMs = 6, live = 0, isDisposing = false, others = () => 0 } = options;
-  let [time, step, used, collections] = [0, 0, live, 0];
+  const { heap, share, result, ms, results, live = 0, isDisposing = false, others = () => 0 } = options;
+  const { collectMs = 6, quickMs = 0.5, old = 1 } = options;
+  let [time, step, kept, recent, full, quick] = [0, 0, live, 0, 0, 0];
   let most = 0;
   const held = () => heap - others(step);
   const budget = new GarbageBudget(share, heap, held, () => time, options.dearShare);
   const collect = () => {
-    collections++;
-    used = live;
+    full++;
+    [kept, recent] = [live, 0];
     time += collectMs;
-    budget.noteCollection(used, collectMs);
+    budget.noteCollection(live, collectMs);
+    return true;
   };
+  const collectRecent = () => {
+    quick++;
+    time += quickMs;
+    const released = Math.ceil(recent / result);
+    recent = 0;
+    return released;
+  };
+  const tidy = () => budget.tidy({ usedBytes: () => kept + recent, collectRecent, collect });
   collect();
-  let [reserved, work] = [used, 0];
-  for (collections = 0; step < results; step++) {
-    if (budget.isSpent(used, result)) collect();
-    if (used + result > reserved && budget.isWorthwhile(used)) collect();
-    used += result;
-    reserved = Math.max(reserved, used);
+  let [reserved, work] = [live, 0];
+  for ([full, quick] = [0, 0]; step < results; step++) {
+    if (budget.isSpent(kept + recent, result)) tidy();
+    if (kept + recent + result > reserved && budget.isWorthwhile(kept + recent)) tidy();
+    reserved = Math.max(reserved, kept + recent + result);
+    // What is dropped becomes garbage when the next result is made.
+    most = Math.max(most, kept + recent - live);
     time += ms;
     work += ms;
-    // What is dropped becomes garbage when the next result is made.
-    most = Math.max(most, used - live - result);
-    if (isDisposing) used -= result;
+    if (isDisposing) continue;
+    kept += old * result;
+    recent += (1 - old) * result;
   }
-  return { collections, most, ratio: work / (work + collections * collectMs) };
+  return { collections: full + quick, full, quick, most, ratio: work / (work + full * collectMs + quick * quickMs) };
 }
 
 describe("a program that drops its results", () => {
   test("collects once per budget, and not for every large result", () => {
     // A gradient of 256 MiB in 0.26 ms on a GPU of 140 GiB.
-    const { collections, most, ratio } = run({
-      heap: 140 * GiB,
-      share: 0.5,
-      result: 256 * MiB,
-      ms: 0.26,
-      results: 2800,
-    });
-    assert.ok(collections >= 1 && collections <= 10, `${collections} collections for 2800 results`);
+    const loop = { heap: 140 * GiB, share: 0.5, result: 256 * MiB, ms: 0.26, results: 2800 };
+    const { full, quick, most, ratio } = run(loop);
+    assert.ok(full >= 1 && full <= 10 && quick <= 10, `${full} collections for 2800 results, ${quick} of new objects`);
     assert.ok(most <= 70 * GiB, `${most / GiB} GiB of garbage`);
     assert.ok(ratio >= 0.85, `${ratio}`);
   });
@@ -66,11 +77,13 @@ describe("a program that drops its results", () => {
     for (const heap of [512 * MiB, 2 * GiB, 24 * GiB, 140 * GiB]) {
       for (const share of [0.05, 0.25, 1]) {
         for (const live of [0, 0.5 * heap]) {
-          for (const part of [1000, 100, 10]) {
+          for (const [part, old] of [1000, 100, 10].flatMap((part) =>
+            [0, 0.1, 0.6, 1].map((old) => [part, old] as const),
+          )) {
             const result = Math.floor((share * heap) / part);
-            const { most } = run({ heap, share, result, ms: 0.01, results: 5 * part, live });
+            const { most } = run({ heap, share, result, ms: 0.01, results: 5 * part, live, old });
             const bound = Math.max(share * (heap - live), Math.min(64 * MiB, heap / 32));
-            assert.ok(most <= bound, `${heap / GiB} GiB, ${share}: ${most / MiB} MiB of ${bound / MiB}`);
+            assert.ok(most <= bound, `${heap / GiB} GiB, ${share}, ${old}: ${most / MiB} MiB of ${bound / MiB}`);
           }
         }
       }
@@ -78,9 +91,38 @@ describe("a program that drops its results", () => {
   });
 
   test("holds little garbage where a collection is cheap beside the work", () => {
-    const { collections, most, ratio } = run({ heap: 140 * GiB, share: 0.5, result: 256 * MiB, ms: 200, results: 100 });
+    const { full, most, ratio } = run({ heap: 140 * GiB, share: 0.5, result: 256 * MiB, ms: 200, results: 100 });
     assert.ok(most <= 512 * MiB, `${most / MiB} MiB`);
-    assert.ok(collections <= 100 && ratio >= 0.95, `${ratio}`);
+    assert.ok(full <= 100 && ratio >= 0.95, `${ratio}`);
+  });
+
+  test("needs no more than collections of new objects where those find it, and hardly notices them", () => {
+    for (const ms of [0.09, 0.26, 1, 10]) {
+      const { full, quick, most, ratio } = run({
+        heap: 140 * GiB,
+        share: 0.5,
+        result: 256 * MiB,
+        ms,
+        results: 4000,
+        old: 0,
+      });
+      assert.ok(full === 0 && quick > 0, `${full} collections, ${quick} of new objects`);
+      assert.ok(ratio >= 0.94, `${ms} ms a result: ${ratio}`);
+      assert.ok(most <= 40 * GiB, `${most / GiB} GiB`);
+    }
+  });
+
+  test("is looked for in vain among new objects seldom, where it is old", () => {
+    const { full, quick, ratio } = run({
+      heap: 4 * GiB,
+      share: 0.25,
+      result: 16 * MiB,
+      ms: 1,
+      results: 6400,
+      quickMs: 2,
+    });
+    assert.ok(full >= 50 && quick <= full / 4, `${quick} collections of new objects beside ${full}`);
+    assert.ok(ratio >= 0.85, `${ratio}`);
   });
 
   test("lets garbage grow further while collections are dear beside the work, and no further where they are not", () => {
@@ -97,8 +139,8 @@ describe("a program that drops its results", () => {
   test("keeps to the larger share where collections are dear with the plain one alone", () => {
     // 64 results of the CPU engine take 64 ms, and a collection 12: 16 % of the time. With twice the garbage it is 9 %.
     const loop = { heap: 4 * GiB, share: 0.25, dearShare: 0.5, result: 16 * MiB, ms: 1, collectMs: 12 };
-    const { collections } = run({ ...loop, results: 4096 });
-    assert.ok(collections <= 4096 / 128 + 2, `${collections} collections`);
+    const { full } = run({ ...loop, results: 4096 });
+    assert.ok(full <= 4096 / 128 + 2, `${full} collections`);
   });
 
   test("keeps the larger share, and memory for it, beyond one collection that followed other work", () => {

@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type Lease, type LeaseGroup, Leases } from "../../src/engines/leases.js";
+import type { LifeSign } from "../../src/engines/recent-objects.js";
+import { randomFrom } from "../support/random.js";
 
 const nothing = () => {};
 
@@ -143,6 +145,7 @@ class Numbered {
   group: LeaseGroup<number> | null = null;
   place = 0;
   lease: Lease | null = null;
+  sign: LifeSign<Lease> | null = null;
 
   constructor(
     readonly leases: Leases<number>,
@@ -152,8 +155,9 @@ class Numbered {
     leases.tie(this, memory, keptBytes, keptBytes);
   }
 
-  attach(lease: Lease): void {
+  attach(lease: Lease, sign: LifeSign<Lease> | null): void {
     this.lease = lease;
+    this.sign = sign;
   }
 
   joinLast(group: LeaseGroup<number>): void {
@@ -228,4 +232,78 @@ test("after closing, tiny buffers free nothing", () => {
   leases.close();
   for (const buffer of buffers) buffer.dispose();
   assert.equal(leases.size, 0);
+});
+
+// ---------------------------------------------------------------------------------------------- large buffers
+
+const LARGE = 1024 * 1024;
+
+test("large buffers dropped soon after they were made are freed by a collection of new objects; those in use stay", () => {
+  const freed = new Set<number>();
+  let sweeps = 0;
+  const leases = new Leases<number>(
+    () => sweeps++,
+    (memory) => freed.add(memory),
+  );
+  const kept: Numbered[] = [];
+  (() => {
+    for (let i = 0; i < 1000; i++) {
+      const buffer = new Numbered(leases, i, LARGE);
+      if (i % 100 === 0) kept.push(buffer);
+      else if (i % 3 === 0) buffer.dispose();
+    }
+  })();
+  const before = freed.size;
+  const released = leases.collectRecent();
+  assert.ok(freed.size >= 989, `${freed.size} of 990 freed`);
+  assert.equal(released, freed.size - before);
+  assert.equal(sweeps, 1);
+  assert.equal(leases.size, 1000 - freed.size);
+  for (const { memory } of kept) assert.ok(!freed.has(memory), `${memory} is in use`);
+  assert.equal(leases.collectRecent() + leases.collectRecent(), 1000 - freed.size - kept.length);
+  // Old ones are freed by a collection of everything.
+  kept.length = 0;
+  leases.collect();
+  assert.ok(freed.size >= 999);
+  leases.close();
+  assert.equal(leases.collectRecent(), 0);
+});
+
+test("whatever becomes of large buffers, none is freed while it is held, and each is freed once", () => {
+  const random = randomFrom(7);
+  const held = new Map<number, Numbered>();
+  const freed = new Set<number>();
+  const leases = new Leases<number>(nothing, (memory) => {
+    assert.ok(!held.has(memory), `${memory} is held`);
+    assert.ok(!freed.has(memory), `${memory} is freed twice`);
+    freed.add(memory);
+  });
+  const some = () => [...held.keys()][random.below(held.size)] as number;
+  for (let i = 0; i < 12_000; i++) {
+    (() => held.set(i, new Numbered(leases, i, random.below(4) === 0 ? 64 : LARGE)))();
+    const choice = random.below(4);
+    if (choice > 0) held.delete(choice === 1 ? i : some());
+    else if (held.size > 100) {
+      const dropped = some();
+      const buffer = held.get(dropped);
+      held.delete(dropped);
+      buffer?.dispose();
+    }
+    if (random.below(200) === 0) leases.collectRecent();
+    if (random.below(1000) === 0) leases.sweep();
+    if (random.below(2000) === 0) leases.collect();
+  }
+  held.clear();
+  leases.collect();
+  assert.ok(freed.size >= 12_000 - 16, `${freed.size} freed`);
+  assert.equal(leases.size, 12_000 - freed.size);
+  leases.close();
+});
+
+test("thousands of large buffers that nobody disposes of are let go without a collection that somebody asks for", () => {
+  let freed = 0;
+  const leases = new Leases<number>(nothing, () => freed++);
+  for (let i = 0; i < 40_000; i++) new Numbered(leases, i, LARGE);
+  assert.ok(freed > 20_000, `${freed} freed`);
+  leases.close();
 });

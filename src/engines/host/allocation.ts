@@ -5,6 +5,7 @@
 import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
 import { asBytes, type ByteSource, unwrittenBytes } from "../byte-source.js";
 import type { Lease, LeaseGroup } from "../leases.js";
+import type { LifeSign } from "../recent-objects.js";
 import { isUnshared, partOf } from "../suballocator.js";
 import { isTurnDue, turn } from "../turns.js";
 import type { HostDevice } from "./device.js";
@@ -17,6 +18,8 @@ export class HostAllocation {
   private chunk: HostChunk | null;
   /** A lease of its own, or the group of tiny buffers that it belongs to, and its place there. */
   private lease: Lease | null = null;
+  /** Shows, while the buffer is large and new, that it is alive. */
+  protected sign: LifeSign<Lease> | null = null;
   private group: LeaseGroup<HostChunk> | null = null;
   private place = 0;
   /** Zeros are written on first use, so that a buffer filled at once is not filled twice. */
@@ -34,8 +37,9 @@ export class HostAllocation {
   }
 
   /** @internal */
-  attach(lease: Lease): void {
+  attach(lease: Lease, sign: LifeSign<Lease> | null): void {
     this.lease = lease;
+    this.sign = sign;
   }
 
   /** @internal */

@@ -270,6 +270,15 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     this.queue.finish();
   }
 
+  /** @internal */
+  tidy(): boolean {
+    return this.garbage.tidy({
+      usedBytes: () => this.memory.usedBytes,
+      collectRecent: () => this.leases.collectRecent(),
+      collect: () => this.collect(),
+    });
+  }
+
   /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
   collect(): boolean {
     const began = performance.now();

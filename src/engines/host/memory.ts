@@ -20,6 +20,8 @@ export interface HostMemoryOwner {
   readonly epoch: number;
   /** Collects garbage and frees what was dropped; true when something came back. */
   collect(): boolean;
+  /** The same, of new objects alone if that is likely to do. */
+  tidy(): boolean;
   readonly garbage: GarbageBudget;
   /** The figures for an out-of-memory message. */
   memoryReport(): string;
@@ -100,7 +102,7 @@ export class HostMemory {
 
   /** A chunk of at least `bytes`, and whether it holds zeros already. */
   allocate(bytes: number): { chunk: HostChunk; isZero: boolean } {
-    if (this.owner.garbage.isSpent(this.usedBytes, bytes)) this.owner.collect();
+    if (this.owner.garbage.isSpent(this.usedBytes, bytes)) this.owner.tidy();
     const chunk = this.heap.allocate(bytes) ?? this.allocateSlowly(bytes);
     const isZero = this.addressOf(chunk) >= this.touched;
     this.touched = Math.max(this.touched, this.addressOf(chunk) + chunk.size);
@@ -138,12 +140,12 @@ export class HostMemory {
   }
 
   private allocateSlowly(bytes: number): HostChunk {
-    if (this.owner.garbage.isWorthwhile(this.usedBytes)) {
-      const found = this.collect(bytes);
+    if (this.owner.garbage.isWorthwhile(this.usedBytes) && this.owner.tidy()) {
+      const found = this.heap.allocate(bytes);
       if (found) return found;
     }
     if (!this.grow(bytes)) {
-      const found = this.collect(bytes);
+      const found = this.owner.collect() && this.heap.allocate(bytes);
       if (found) return found;
       if (!this.grow(bytes)) {
         throw new OutOfMemoryError(
@@ -153,11 +155,6 @@ export class HostMemory {
       }
     }
     return this.heap.allocate(bytes) as HostChunk;
-  }
-
-  /** Collects garbage and tries again; null if there is still no room. */
-  private collect(bytes: number): HostChunk | null {
-    return this.owner.collect() ? this.heap.allocate(bytes) : null;
   }
 
   /** Makes room for `bytes` at the end; false when the limit or the system forbids. */

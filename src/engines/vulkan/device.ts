@@ -208,7 +208,8 @@ export class VulkanDevice implements StreamOwner, MemoryDevice, Engine<DeviceBuf
     (allocation.block.mapped as Uint8Array).set(bytes, allocation.offset);
     const buffer = new DeviceBuffer(this, bytes.byteLength, allocation, false);
     // The next user's write comes from the host, which barriers do not order: wait for the GPU.
-    buffer.attach(this.deviceMemory.leases.add(buffer, () => this.stream.whenDone(() => pool.free(allocation))));
+    const release = () => this.stream.whenDone(() => pool.free(allocation));
+    buffer.attach(this.deviceMemory.leases.add(buffer, release), null);
     return buffer;
   }
 

@@ -5,6 +5,7 @@
 import { ArgumentError, DeviceError, DisposedError, SizeMismatchError } from "../../../core/errors.js";
 import { asBytes, type ByteSource, describe, unwrittenBytes } from "../../byte-source.js";
 import type { Lease, LeaseGroup } from "../../leases.js";
+import type { LifeSign } from "../../recent-objects.js";
 import { isUnshared, partOf } from "../../suballocator.js";
 import type { VulkanDevice } from "../device.js";
 import type { Allocation } from "./memory-pool.js";
@@ -14,6 +15,8 @@ export class DeviceBuffer {
   private allocation: Allocation | null;
   /** A lease of its own, or the group of tiny buffers that it belongs to, and its place there. */
   private lease: Lease | null = null;
+  /** Shows, while the buffer is large and new, that it is alive. */
+  protected sign: LifeSign<Lease> | null = null;
   private group: LeaseGroup<Allocation> | null = null;
   private place = 0;
   /** Zeros are written on first use, so that a buffer filled at once is not filled twice. */
@@ -33,8 +36,9 @@ export class DeviceBuffer {
   }
 
   /** @internal */
-  attach(lease: Lease): void {
+  attach(lease: Lease, sign: LifeSign<Lease> | null): void {
     this.lease = lease;
+    this.sign = sign;
   }
 
   /** @internal */

@@ -111,6 +111,14 @@ export class DeviceMemory implements MemoryOwner {
     return swept > 0;
   }
 
+  tidy(): boolean {
+    return this.garbage.tidy({
+      usedBytes: () => this.pools.device.usedBytes,
+      collectRecent: () => this.leases.collectRecent(),
+      collect: () => this.collect(),
+    });
+  }
+
   get collections(): number {
     return this.garbage.collections;
   }

@@ -55,6 +55,8 @@ export interface MemoryOwner {
   readonly handle: Handle;
   /** Collects garbage and frees what was dropped; true when something came back. */
   collect(): boolean;
+  /** The same, of new objects alone if that is likely to do. */
+  tidy(): boolean;
   /** Waits until the GPU has passed everything recorded. */
   drain(): void;
   /** Gives every idle block of every pool back to the driver. */
@@ -112,7 +114,7 @@ export class MemoryPool {
   }
 
   allocate(bytes: number): Allocation {
-    if (this.garbage?.isSpent(this.usedBytes, bytes)) this.owner.collect();
+    if (this.garbage?.isSpent(this.usedBytes, bytes)) this.owner.tidy();
     if (bytes > this.settings.blockBytes / 4) return this.allocateLarge(bytes);
     return this.small.allocate(bytes) ?? this.allocateSlowly(bytes);
   }
@@ -209,7 +211,7 @@ export class MemoryPool {
   }
 
   private collectIfWorthwhile(): boolean {
-    return this.garbage?.isWorthwhile(this.usedBytes) === true && this.owner.collect();
+    return this.garbage?.isWorthwhile(this.usedBytes) === true && this.owner.tidy();
   }
 
   /** A new block, of at least `least` bytes; or the result of `retry`, if collecting garbage made room. */
