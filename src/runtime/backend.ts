@@ -28,7 +28,7 @@ import { type Prepared, recordable } from "./prepared.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
 import type { PlannedProgram } from "./program-file.js";
 import { ProgramSource, type ProgramTimes } from "./program-source.js";
-import { type Found, graphOf, type KnownGraph, ProgramTable, resultsOf } from "./program-table.js";
+import { type Found, graphOf, ProgramTable, resultsOf, type SeenGraph } from "./program-table.js";
 import { RepeatedRounds } from "./repeated-rounds.js";
 import type { TimedProduct } from "./tuning/product-timer.js";
 import type { Finding } from "./tuning/search.js";
@@ -224,11 +224,12 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const order = graphOf(roots);
     const again = askedAgain(roots, order, this.maxKeptBytes);
     const areKept = again.length > 0 && this.tryStore(withoutSlices(again));
-    const graph = this.programs.look(roots, areKept ? graphOf(roots) : order);
-    if (this.storeRounds(graph)) {
+    const seen = this.programs.see(roots, areKept ? graphOf(roots) : order);
+    if (this.storeRounds(seen)) {
       this.compute(nodes, isToRead);
       return;
     }
+    const graph = this.programs.look(seen);
     const isNewForm = graph.form.entries.length === 0;
     if (areKept || isNewForm) expectAgain(graph, areKept ? again : NONE, isNewForm);
     if (isNewForm) expectWaiting(graph, this.maxKeptBytes);
@@ -247,14 +248,16 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** Computes and stores values that nobody asked to store, round by round if they repeat; false if memory is short. */
   private tryStore(values: readonly Node[]): boolean {
-    const graph = this.programs.look(values);
-    const found = this.storeRounds(graph) ? this.programs.find(pendingOf(values)) : this.programs.choose(graph, false);
+    const seen = this.programs.see(values);
+    const found = this.storeRounds(seen)
+      ? this.programs.find(pendingOf(values))
+      : this.programs.choose(this.programs.look(seen), false);
     return found.results.length === 0 || this.tryEvaluate(found);
   }
 
   /** Stores the values between the rounds of a graph that has no program and repeats; false if there is nothing to store. */
-  private storeRounds(graph: KnownGraph<PlannedProgram<K>>): boolean {
-    if (graph.form.entries.length > 0) return false;
+  private storeRounds(graph: SeenGraph<PlannedProgram<K>>): boolean {
+    if (graph.known) return false;
     const cuts = this.rounds.cutsOf(graph);
     for (const cut of cuts) {
       const values = withoutSlices(pendingOf(cut));

@@ -80,16 +80,27 @@ const MOST_WITH_PLACES = 3;
 /** Slices that are leaves, at most: each is one more buffer. Further slices are read through their whole tensor. */
 const MOST_PARTS = 8;
 
-/** A graph that was looked up. */
-export interface KnownGraph<Program> {
+/** A graph of which is known whether its form has programs. */
+export interface SeenGraph<Program> {
   readonly roots: readonly Node[];
-  /** The form of the graph; one that was not known becomes known when a program is added to it. */
-  readonly form: Form<Program>;
+  readonly hash: number;
+  /** Its form, if that has programs. Describing a new one takes long, for a graph that may be computed part by part. */
+  readonly known: Form<Program> | null;
   /** All nodes of the graph, inputs before users. */
   readonly order: readonly Node[];
   /** In the order of the program. */
   readonly leaves: readonly Node[];
   /** Properties of leaves that are slices, on which the program depends; null if there are none. */
+  readonly partsKey: string | null;
+}
+
+/** A graph that was looked up. */
+interface KnownGraph<Program> {
+  readonly roots: readonly Node[];
+  /** The form of the graph; one that was not known becomes known when a program is added to it. */
+  readonly form: Form<Program>;
+  readonly order: readonly Node[];
+  readonly leaves: readonly Node[];
   readonly partsKey: string | null;
 }
 
@@ -118,10 +129,17 @@ export class ProgramTable<Program> {
   ) {}
 
   /** `order`: the graph as `graphOf` gives it, if no other graph was walked since. */
-  look(roots: readonly Node[], order: readonly Node[] = graphOf(roots)): KnownGraph<Program> {
+  see(roots: readonly Node[], order: readonly Node[] = graphOf(roots)): SeenGraph<Program> {
     const leaves = order.filter(isLeaf);
     const key = partsKey(leaves, this.alignment);
-    return { roots, form: this.formOf(order, roots, key ?? ""), order, leaves, partsKey: key };
+    const hash = hashOf(order, roots);
+    const known = this.byHash.get(hash)?.find((form) => form.partsKey === (key ?? "") && isForm(form, order, roots));
+    return { roots, hash, known: known ?? null, order, leaves, partsKey: key };
+  }
+
+  /** No other graph was walked since this one was seen. */
+  look({ roots, hash, known, order, leaves, partsKey: key }: SeenGraph<Program>): KnownGraph<Program> {
+    return { roots, form: known ?? newForm(hash, order, roots, key ?? ""), order, leaves, partsKey: key };
   }
 
   /** The program of a graph. `isKeeping`: one that also stores what is expected to be asked for later (kept-values.ts). */
@@ -137,7 +155,7 @@ export class ProgramTable<Program> {
 
   /** The program that computes the roots, and nothing besides. */
   find(roots: readonly Node[]): Found<Program> {
-    return this.choose(this.look(roots), false);
+    return this.choose(this.look(this.see(roots)), false);
   }
 
   /** Keeps a program for all graphs of the form that was looked up, with any values for the constants that are data. */
@@ -156,13 +174,6 @@ export class ProgramTable<Program> {
     form.entries.push(entry);
     this.byAge.push(entry);
     if (this.byAge.length > this.capacity) this.forget(this.byAge.shift() as Entry<Program>);
-  }
-
-  /** The form of a graph: one that has programs, or a new one. */
-  private formOf(order: readonly Node[], roots: readonly Node[], key: string): Form<Program> {
-    const hash = hashOf(order, roots);
-    const known = this.byHash.get(hash)?.find((form) => form.partsKey === key && isForm(form, order, roots));
-    return known ?? newForm(hash, order, roots, key);
   }
 
   private register(form: Form<Program>): void {

@@ -1,11 +1,12 @@
 /**
  * Cuts a graph in which a part repeats into its rounds. A loop that is read after 3, 7 and 4 steps makes three graphs of
- * different forms, and a program for each would be compiled for this one use. Their rounds are alike. So the backend compiles
- * the first such graph as a whole; of later ones of other lengths it stores the values between two rounds, one round after
- * the other, which takes one program. A graph of very many rounds is cut at once: compiling all of them takes long.
+ * different forms, and a program for each would be compiled for this one use. Their rounds are alike. So the backend stores
+ * the values between two rounds, one round after the other, which takes one program for all lengths.
  *
- * A graph that comes back again and again is worth its own program in the end, which fuses across rounds. What a
- * differentiation made is left whole: a step of training is one program.
+ * The first graph may be no loop but work that is done again, as that of a network. When it comes a second time, it is compiled
+ * as a whole, which fuses across rounds; that costs a third more than compiling it at once, at most. A loop seldom begins
+ * twice. Other graphs are worth their own programs when they come again and again. What a differentiation made is left
+ * whole: a step of training is one program.
  */
 import { tensorBytes } from "../core/bytes.js";
 import { sameShape } from "../core/shape.js";
@@ -21,13 +22,13 @@ interface NewGraph {
   readonly roots: readonly Node[];
   /** All nodes, inputs before users. It is the graph that was walked last. */
   readonly order: readonly Node[];
-  readonly form: { readonly hash: number };
+  readonly hash: number;
 }
 
 /** The graphs that repeat the same round. */
 interface Chain {
-  /** The graph that was left whole. */
-  readonly whole: number | null;
+  /** The first graph, if it is to be whole from its second time on. */
+  readonly first: number | null;
   /** How often each of the others came. */
   readonly times: Map<number, number>;
 }
@@ -38,8 +39,11 @@ const FEW_ROUNDS = 3;
 /** A part that repeats less often than this is a loop only if it is so much of the graph. */
 const [SURE_ROUNDS, MOST_OF_GRAPH] = [16, 0.7];
 
-/** So many rounds are cut the first time, too, unless they store more bytes than this: they take longer than compiling then. */
-const [MANY_ROUNDS, FIRST_BYTES] = [16, 64 * 1024 * 1024];
+/** The first graph is left whole if cuts would store more bytes than this: they take longer than compiling then. */
+const FIRST_BYTES = 64 * 1024 * 1024;
+
+/** A graph of so many rounds takes long to compile: it is not, the second time. */
+const MANY_ROUNDS = 16;
 
 /**
  * Rounds of elementwise operations fuse into one kernel. They are not cut if they are a few operations in all, or if what lies
@@ -68,15 +72,15 @@ export class RepeatedRounds {
     if (!rounds) return NONE;
     const bytes = storedBytes(rounds.cuts);
     if (bytes > this.maxBytes) return NONE;
-    const { hash } = graph.form;
+    const { hash } = graph;
     const known = this.chains.get(rounds.key);
-    const isLong = rounds.count >= MANY_ROUNDS && bytes <= FIRST_BYTES;
     if (!known) {
+      const isSmall = bytes <= FIRST_BYTES;
       forgetFirst(this.chains);
-      this.chains.set(rounds.key, { whole: isLong ? null : hash, times: new Map() });
-      return isLong ? rounds.cuts : NONE;
+      this.chains.set(rounds.key, { first: isSmall && rounds.count >= MANY_ROUNDS ? null : hash, times: new Map() });
+      return isSmall ? rounds.cuts : NONE;
     }
-    if (known.whole === hash) return NONE;
+    if (known.first === hash) return NONE;
     const times = (known.times.get(hash) ?? 0) + 1;
     if (times === 1) forgetFirst(known.times);
     known.times.set(hash, times);

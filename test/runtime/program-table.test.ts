@@ -252,7 +252,7 @@ test("a form has a program for each set of values that it keeps for later", () =
     const e = derive(exp, leaf(), {});
     return { e, n: derive(neg, derive(neg, e, {}), {}) };
   };
-  const known = table.look([graph().n]);
+  const known = table.look(table.see([graph().n]));
   known.form.usedLater.add(known.order.length - 3);
   const keeping = table.choose(known, true);
   assert.deepEqual([keeping.program, keeping.kept], [null, 1]);
@@ -262,7 +262,7 @@ test("a form has a program for each set of values that it keeps for later", () =
   );
   table.add(keeping, "keeping");
   const { e, n } = graph();
-  const next = table.look([n]);
+  const next = table.look(table.see([n]));
   assert.equal(table.choose(next, true).program, "keeping", "the form remembers what it keeps");
   assert.deepEqual(resultsOf(table.choose(next, true)), [n, e]);
   assert.equal(table.choose(next, false).program, null, "where memory is short, another program does without");
