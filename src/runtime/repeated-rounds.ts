@@ -122,10 +122,14 @@ function roundsOf({ roots, order }: NewGraph): Rounds | null {
   const { start, end, period } = region;
   const lastUse = lastUses(operations, roots);
   const valuesAt = (cut: number) => valuesAcross(nodes, lastUse, cut);
-  // The cut at which fewest bytes are alive; by default where the region began.
+  // The cut at which fewest bytes are alive; by default where the region ends, so that nothing of a round is left over. Counted in
+  // the second round: what the first one begins with may be in memory.
+  const whole = start + 1 + ((end - start - 1) % period);
   let [first, least] = [0, Infinity];
-  for (let cut = start + period; cut > start; cut--) {
-    const bytes = storedBytes([valuesAt(cut)]) + (hasBundle(nodes, lastUse, cut) ? Infinity : 0);
+  for (let i = 0; i < period; i++) {
+    const cut = whole - i > start ? whole - i : whole - i + period;
+    const later = cut + period;
+    const bytes = storedBytes([valuesAt(later)]) + (hasBundle(nodes, lastUse, later) ? Infinity : 0);
     if (bytes < least) [first, least] = [cut, bytes];
   }
   const isFused = nodes.slice(start, end).every(isElementwise);

@@ -187,6 +187,18 @@ test("every length is cut between the rounds, where one value is alive; the firs
   }
 });
 
+test("cuts leave nothing of a round over, also where a round begins with a view of what is in memory", () => {
+  const viewed = (x: Node): Node => {
+    const column = make(tanh, [make(reshape, [x], { shape: [32, 1] })]);
+    return make(add, [make(reshape, [column], { shape: [32] }), make(mul, [x, w])]);
+  };
+  const root = looped(6, viewed);
+  const cuts = cutsOf(new RepeatedRounds(1e9), root, 1);
+  assert.equal(cuts.length, 6);
+  for (const cut of cuts) assert.ok(cut.length === 1 && cut[0]?.primitive === add);
+  assert.equal(cuts.at(-1)?.[0], root.inputs[0]);
+});
+
 test("a long one is cut the second time, too; what a differentiation made, a few operations, and too many bytes never", () => {
   const long = new RepeatedRounds(1e9);
   for (let time = 0; time < 3; time++) assert.equal(cutsOf(long, looped(16, gated), 1).length, 16);
