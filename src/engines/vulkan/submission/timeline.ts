@@ -13,7 +13,13 @@ import { validationMode } from "../driver/validation.js";
 const SPIN_BLOCKING_NS = 300_000n;
 const SPIN_ASYNC_NS = 20_000n;
 const SPIN_TURNS_NS = 1_000_000n;
-const SLEEP_NS = 100_000_000;
+/**
+ * A thread that sleeps until the GPU is done wakes 0.05 to 0.4 ms late. So it sleeps for a small part of the time that it has
+ * waited, again and again: it is late by that part at most, and a long wait is slept through.
+ */
+const [LEAST_SLEEP_NS, MOST_SLEEP_NS] = [50_000, 100_000_000];
+/** The part of one that blocks the thread, and of one that the event loop has to begin anew. */
+const [BLOCKED_PART, AWAITED_PART] = [32, 16];
 
 interface Waiter {
   readonly value: number;
@@ -78,7 +84,8 @@ export class Timeline {
     } while (process.hrtime.bigint() - start < SPIN_BLOCKING_NS);
     while (this.completed < value) {
       this.waitArena.setU64(this.waitValue, value);
-      check("vkWaitSemaphores", this.calls.vkWaitSemaphores(this.device, this.waitInfo, SLEEP_NS));
+      const nap = napAfter(start, BLOCKED_PART);
+      check("vkWaitSemaphores", this.calls.vkWaitSemaphores(this.device, this.waitInfo, nap));
       this.poll();
     }
   }
@@ -124,7 +131,7 @@ export class Timeline {
         if (this.settle()) start = process.hrtime.bigint();
         if (this.waiters.length === 0) break;
         if (process.hrtime.bigint() - start < SPIN_TURNS_NS) await new Promise((next) => setImmediate(next));
-        else await this.sleep(Math.min(...this.waiters.map((waiter) => waiter.value)));
+        else await this.sleep(Math.min(...this.waiters.map((waiter) => waiter.value)), napAfter(start, AWAITED_PART));
       }
     } catch (error) {
       this.fail(error);
@@ -142,7 +149,7 @@ export class Timeline {
     return true;
   }
 
-  private async sleep(value: number): Promise<void> {
+  private async sleep(value: number, ns: number): Promise<void> {
     const wait = this.calls.vkWaitSemaphores.async;
     // Callbacks of the validation layer must not arrive on a worker thread.
     if (!wait || validationMode()) return new Promise((next) => setTimeout(next, 1));
@@ -152,7 +159,7 @@ export class Timeline {
       pSemaphores: arena.u64s([this.semaphore]),
       pValues: arena.u64s([value]),
     });
-    const call = wait(this.device, info, SLEEP_NS);
+    const call = wait(this.device, info, ns);
     this.sleeping = call;
     try {
       check("vkWaitSemaphores", await call);
@@ -161,4 +168,10 @@ export class Timeline {
       arena.reset();
     }
   }
+}
+
+/** How long to sleep, in nanoseconds, after a wait that began at `start`. */
+function napAfter(start: bigint, part: number): number {
+  const waited = Number(process.hrtime.bigint() - start);
+  return Math.round(Math.min(MOST_SLEEP_NS, Math.max(LEAST_SLEEP_NS, waited / part)));
 }
