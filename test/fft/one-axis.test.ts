@@ -179,6 +179,10 @@ describe("arguments of transforms", () => {
     throws(() => fft.fft(tensor(1, { device: "cpu" })), /^fft\.fft: a scalar has no axis/);
     throws(() => fft.irfft(tensor([1], { device: "cpu" })), /^fft\.irfft: .* would have 0 elements; give n/);
     throws(() => fft.fftn(x, { s: [2, 2] }), /^fft\.fftn: 2 lengths for a tensor of 1 axes/);
+    throws(
+      () => fft.fftn(x, { axes: [0, -1] }),
+      /^fft\.fftn: axes \[0, -1\] name axis 0 of 1 twice; name each axis once/,
+    );
     throws(() => fft.fft2(x), /^fft\.fft2: axis -2 is out of range/);
     throws(() => fft.dct(tensor([1], { device: "cpu" }), { type: 1 }), /^fft\.dct: type 1 takes 2 elements or more/);
     throws(() => fft.dct(x, { type: 5 as 4 }), /^fft\.dct: the option type is/);

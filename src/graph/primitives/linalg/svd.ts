@@ -5,10 +5,13 @@
  * The rotated rows are the right singular vectors times the singular values. A row of zeros has no direction, so the vectors
  * come from a QR decomposition of the rows, which keeps the directions there are and completes the basis.
  */
+import { GraphFunction, makePlaceholder } from "../../function.js";
 import type { Node } from "../../node.js";
 import type { CompositePrimitive, RoutinePrimitive } from "../../primitive.js";
 import type { GraphOps } from "../../vocabulary.js";
 import { inferBundle, partsOf } from "../bundle.js";
+import { choiceNode } from "../control/choice.js";
+import * as R from "../reduce.js";
 import { FEW_ROWS, inverseGaps } from "./eigh.js";
 import { identity, isComplexNode, rowsApplied } from "./householder.js";
 import { asOneBatch, byTransposing, qrNodes } from "./qr.js";
@@ -104,9 +107,7 @@ function squareSvd(g: GraphOps, a: Node, columns = a.shape[2]): [Node, Node, Nod
 
 /**
  * Of a large square matrix, through bidiagonal form, B = Qᴴ A P. The eigenvalues of [[0, Bᵀ], [B, 0]], which is tridiagonal with its
- * rows in turn, are the singular values and their negatives, with eigenvectors (v, u) / √2. Small singular values leave v and u
- * inexact, by as much as the values are small. A QR decomposition, of the vectors of large values first, makes them orthogonal
- * and changes u s vᴴ by no more than rounding does. Both sides go together, as a batch.
+ * rows in turn, are the singular values and their negatives, with eigenvectors (v, u) / √2. Both sides go together, as a batch.
  */
 function byBidiagonal(g: GraphOps, a: Node): [Node, Node, Node] {
   const [batch, n] = a.shape;
@@ -124,10 +125,34 @@ function byBidiagonal(g: GraphOps, a: Node): [Node, Node, Node] {
   // [.., which, n of v and u by turns], rising, to the columns of v and of u, falling.
   const turned = g.flip(g.permute(g.reshape(rows, [batch, n, n, 2]), [0, 3, 2, 1]), [3]);
   const sides = (x: Node) => g.reshape(x, [2 * batch, ...x.shape.slice(2)]);
-  const vectors = rowsApplied(g, sides(reflections), sides(factors), g.cast(sides(turned), a.dtype));
-  const both = g.reshape(directions(g, vectors, n), [batch, 2, n, n]);
-  const side = (which: number) => g.reshape(g.slice(both, [0, which, 0, 0], [batch, 1, n, n]), [batch, n, n]);
+  const vectors = orthogonalSides(g, g.mul(turned, Math.SQRT2));
+  const both = rowsApplied(g, sides(reflections), sides(factors), g.cast(sides(vectors), a.dtype));
+  const whole = g.reshape(both, [batch, 2, n, n]);
+  const side = (which: number) => g.reshape(g.slice(whole, [0, which, 0, 0], [batch, 1, n, n]), [batch, n, n]);
   return [side(1), g.maximum(g.flip(values, [1]), 0), side(0)];
+}
+
+/**
+ * Singular vectors of bidiagonal matrices made orthonormal: V and U, [B, 2, n, n], whose columns (v, u) are orthogonal together. Where
+ * s is small, rounding adds to v some of the other v', and takes as much of u' from u: VᵀV = I + E and UᵀU = I - E, with E of ε / s.
+ * While E is small, V (I - E / 2) and U (I + E / 2) are orthonormal but for E². Else, as in singular matrices, whose v and u are
+ * of any length, it takes a QR decomposition, of the vectors of large values first. Either changes u s vᵀ by no more than rounding does.
+ */
+function orthogonalSides(g: GraphOps, both: Node): Node {
+  const [batch, , n] = both.shape;
+  const pairs = [2 * batch, n, n];
+  const ofV = g.reshape(g.slice(both, [0, 0, 0, 0], [batch, 1, n, n]), [batch, n, n]);
+  const slant = g.sub(g.matmul(g.transposed(ofV), ofV), identity(g, ofV, batch, n, n));
+  const squares = g.sum(g.mul(slant, slant), [1, 2]);
+  const isNear = g.less(g.move(R.max, [squares], { axes: [0] }), both.dtype === "f64" ? 2 ** -52 : 2 ** -23);
+  const [x, e] = [both, slant].map(makePlaceholder);
+  const halves = g.reshape(g.mul(e, 0.5), [batch, 1, n, n]);
+  const turns = g.reshape(g.concat([halves, g.neg(halves)], 1), pairs);
+  const columns = g.reshape(x, pairs);
+  const branches = [directions(g, columns, n), g.sub(columns, g.matmul(columns, turns))].map(
+    (made) => new GraphFunction([x, e], [g.reshape(made, both.shape)]),
+  );
+  return choiceNode(g.cast(isNear, "i32"), [both, slant], branches)[0];
 }
 
 /** The directions of nearly orthogonal columns [B, m, n], of falling lengths, and a basis of what they leave. */

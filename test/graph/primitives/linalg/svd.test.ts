@@ -44,6 +44,27 @@ test("a matrix of less than full rank has complete bases", () => {
   assertNear([s!], [[Math.sqrt(70), 0, 0]], 1e-14);
 });
 
+test("large matrices have orthonormal vectors: of full rank, with small values, of rank 2, and one of each in a batch", () => {
+  const n = FEW_ROWS + 2;
+  const full = Array.from(input([n, n]).values);
+  // Singular values down to 1e-6 of the largest: rounding mixes the vectors of the small ones.
+  const small = full.map((x, i) => (i % n < 4 ? x * 1e-6 : x));
+  const low = full.map((_, i) => full[Math.floor(i / n)]! * full[i % n]! + (i % n) * full[n + Math.floor(i / n)]!);
+  for (const matrices of [[full], [small], [low], [full, low], [small, small]]) {
+    const count = matrices.length;
+    const [u, s, vh] = valuesOf(svd(false), [input([count, n, n], matrices.flat())]);
+    for (const [b, matrix] of matrices.entries()) {
+      const part = (x: readonly number[], size: number) => x.slice(b * size, (b + 1) * size);
+      const [left, right] = [u!, vh!].map((x) => rowsOf(part(x, n * n), n));
+      const values = part(s!, n);
+      assertOrthonormal(left!, 1e-13 * n);
+      assertOrthonormal(turned(right!), 1e-13 * n);
+      assertNear(times(times(left!, diagonalOf(values)), right!), rowsOf(matrix, n), 1e-14 * n * values[0]!);
+      assert.ok(values.every((x, i) => x >= 0 && (i === 0 || values[i - 1]! >= x)));
+    }
+  }
+});
+
 test("nothing has empty values, and the identity for full bases", () => {
   assert.deepEqual(valuesOf(svd(false), [input([2, 0])]), [[], [], []]);
   assert.deepEqual(valuesOf(svd(true), [input([2, 0])]), [[1, 0, 0, 1], [], []]);

@@ -15,6 +15,11 @@ import { arrayWorkspace, eachByLane } from "../workspace.js";
 export const BLOCK = 64;
 /** Rows of a chunk: of a thread of the CPU, and of a workgroup. */
 const CHUNK = { alone: 32, together: 16 };
+/**
+ * Rows that a thread of the CPU takes at once, so that it loads what they share once, and the columns it takes of them: too few for
+ * vectors in turn, which would need more registers than there are.
+ */
+const [TOGETHER, COLUMNS] = [2, 32];
 /** Rows of a workgroup of the second pass, its lanes, and the columns that a lane loads before it waits. */
 const [ROWS, LANES, AT_ONCE] = [2, 32, 4];
 
@@ -55,12 +60,25 @@ class Pass {
     return this.k.binary("and", this.k.compare("ge", index, least), this.k.compare("lt", index, this.i(this.size.n)));
   }
 
+  /** Rows that a thread takes at once, from the `at`-th such on behind `first`. */
+  rowsTogether(first: Value, at: Value): Value[] {
+    const begin = this.k.binary("add", first, this.k.binary("mul", at, this.i(TOGETHER)));
+    return Array.from({ length: TOGETHER }, (_, r) => this.k.binary("add", begin, this.i(r)));
+  }
+
+  /** Whether some of the rows lie in the matrix, from `least` on. */
+  isSomeBetween(rows: readonly Value[], least: Value): Value {
+    const { k, size } = this;
+    const isBehind = k.compare("ge", rows[rows.length - 1], least);
+    return k.binary("and", isBehind, k.compare("lt", rows[0], this.i(size.n)));
+  }
+
   /** The blocks of columns that reach beyond the step; what the body returns for them, else what is carried. */
   neededBlocks(step: Value, initial: readonly Value[], body: (begin: Value, carried: readonly Value[]) => Value[]) {
     const { k, size } = this;
-    return k.loop(size.padded / BLOCK, [...initial], (block, carried) => {
-      const begin = k.binary("mul", block, this.i(BLOCK));
-      const isNeeded = k.compare("gt", k.binary("add", begin, this.i(BLOCK - 1)), step);
+    return k.loop(size.padded / COLUMNS, [...initial], (block, carried) => {
+      const begin = k.binary("mul", block, this.i(COLUMNS));
+      const isNeeded = k.compare("gt", k.binary("add", begin, this.i(COLUMNS - 1)), step);
       return k.when(
         isNeeded,
         () => body(begin, carried),
@@ -100,16 +118,20 @@ export function changeKernel(
   if (lanes === 1) {
     const totals = arrayWorkspace(field, padded);
     eachByLane(k, padded, (column) => totals.set(column, field.zero));
-    k.loop(chunk, [], (at) => {
-      const row = k.binary("add", first, at);
-      k.when(pass.isBetween(row, step), () => {
-        const [own, ...others] = rowOf(row);
+    k.loop(chunk / TOGETHER, [], (at) => {
+      // Rows before the step may change: nobody reads them again.
+      const rows = pass.rowsTogether(first, at);
+      k.when(pass.isSomeBetween(rows, step), () => {
+        const given = rows.map(rowOf);
         pass.neededBlocks(step, [], (begin) => {
-          eachByLane(k, BLOCK, (offset) => {
+          eachByLane(k, COLUMNS, (offset) => {
             const column = k.binary("add", begin, offset);
-            const x = changed(row, column, others);
-            field.store(a, pass.element(row, column), x);
-            totals.set(column, field.mulAdd(field.conj(own), x, totals.get(column)));
+            const made = rows.map((row, r) => changed(row, column, given[r].slice(1)));
+            for (const [r, row] of rows.entries()) field.store(a, pass.element(row, column), made[r]);
+            totals.set(
+              column,
+              made.reduce((sum, x, r) => field.mulAdd(field.conj(given[r][0]), x, sum), totals.get(column)),
+            );
           });
           return [];
         });
@@ -170,21 +192,29 @@ export function productKernel(
     const total = field.mulSub(field.load(v, pass.at(row)), less, sum);
     field.store(z, pass.at(row), field.mul(tau, total), gate);
   };
-  const unflat = ([re, im]: readonly Value[]): Num => ({ re, im: im ?? null });
+  const parts = valuesOf(field.zero).length;
+  /** Values as numbers, of one part or two. */
+  const numbers = (values: readonly Value[]): Num[] =>
+    Array.from({ length: values.length / parts }, (_, at) => ({
+      re: values[at * parts],
+      im: parts === 2 ? values[at * parts + 1] : null,
+    }));
   if (isAlone) {
-    k.loop(each, [], (at) => {
-      const row = k.binary("add", first, at);
-      k.when(pass.isBetween(row, next), () => {
-        const total = pass.neededBlocks(step, valuesOf(field.zero), (begin, sum) => {
-          const [part] = field.loop(BLOCK, [field.zero], (offset, [partial]) => {
+    k.loop(each / TOGETHER, [], (at) => {
+      const rows = pass.rowsTogether(first, at);
+      k.when(pass.isSomeBetween(rows, next), () => {
+        const zeros = rows.map(() => field.zero);
+        const totals = pass.neededBlocks(step, zeros.flatMap(valuesOf), (begin, sums) => {
+          const parts = field.loop(COLUMNS, zeros, (offset, partial) => {
             const column = k.binary("add", begin, offset);
-            return [
-              field.add(partial, field.mul(field.load(a, pass.element(row, column)), field.load(u, pass.at(column)))),
-            ];
+            const along = field.load(u, pass.at(column));
+            return rows.map((row, r) =>
+              field.add(partial[r], field.mul(field.load(a, pass.element(row, column)), along)),
+            );
           });
-          return valuesOf(field.add(unflat(sum), part));
+          return parts.flatMap((part, r) => valuesOf(field.add(numbers(sums)[r], part)));
         });
-        keep(row, unflat(total), null);
+        for (const [r, row] of rows.entries()) keep(row, numbers(totals)[r], null);
         return [];
       });
       return [];
@@ -195,7 +225,6 @@ export function productKernel(
   k.when(k.compare("ge", rows[ROWS - 1], next), () => {
     const safe = rows.map((row) => k.binary("min", row, i(n - 1)));
     const width = lanes * AT_ONCE;
-    const parts = valuesOf(field.zero).length;
     const start = k.binary("mul", k.binary("idiv", next, i(width)), i(width));
     const [, ...sums] = k.loop(
       Math.ceil(n / width),
@@ -211,20 +240,17 @@ export function productKernel(
           field.select(isThere[at], field.load(u, pass.at(column)), field.zero),
         );
         const given = safe.map((row) => columns.map((column) => field.load(a, pass.element(row, column))));
+        const before = numbers(carried);
         const found = given.flatMap((elements, r) =>
-          valuesOf(
-            elements.reduce(
-              (sum, x, at) => field.mulAdd(x, vector[at], sum),
-              unflat(carried.slice(r * parts, (r + 1) * parts)),
-            ),
-          ),
+          valuesOf(elements.reduce((sum, x, at) => field.mulAdd(x, vector[at], sum), before[r])),
         );
         return [k.binary("add", begin, i(width)), ...found];
       },
       { exitWhen: ([begin]) => k.compare("ge", begin, i(n)) },
     );
+    const found = numbers(sums);
     rows.forEach((row, r) => {
-      const total = field.sumLanes(unflat(sums.slice(r * parts, (r + 1) * parts)));
+      const total = field.sumLanes(found[r]);
       keep(safe[r], total, k.binary("and", k.compare("eq", k.lane, i(0)), pass.isBetween(row, next)));
     });
     return [];

@@ -12,6 +12,7 @@ import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../../target/profile.js";
 import type { Routine, RoutineBuffer, RoutineStep } from "../../../target/routine.js";
 import { Field, kindOf, type Num, type NumberKind, shapeOf } from "../field.js";
+import { quickDivision } from "../panel.js";
 import { reflectionOf } from "../reflection.js";
 import { arrayWorkspace, eachByLane, overLanes, type Workspace } from "../workspace.js";
 import { type BidiagonalSize, BLOCK, changeKernel, chunkRows, productKernel } from "./bidiagonal-passes.js";
@@ -35,7 +36,9 @@ export const bidiagonalRoutine: Routine = (node, profile, settings) => {
   const result = (part: number): RoutineBuffer => ({ kind: "result", part });
   const [a, y, u, z, sums, inner] = [0, 1, 2, 3, 4, 5].map(temporary);
   const [v, count] = [(j: number) => temporary(6 + (j % 2)), (j: number) => temporary(8 + (j % 2))];
-  const [column, row] = [columnKernel, rowKernel].map((make) => make(size, kind, profile, settings));
+  const turn = temporary(10);
+  const quick = quickDivision(settings, profile);
+  const [column, row] = [columnKernel, rowKernel].map((make) => make(size, kind, profile, quick));
   const [change, multiply] = [changeKernel, productKernel].map((make) => make(size, kind, profile, settings));
   const steps: RoutineStep[] = [
     {
@@ -47,7 +50,7 @@ export const bidiagonalRoutine: Routine = (node, profile, settings) => {
   for (let j = 0; j < n; j++) {
     steps.push({
       kernel: column,
-      buffers: [a, y, u, z, v(j), v(j + 1), count(j), count(j + 1), ...[0, 2, 3].map(result)],
+      buffers: [a, y, u, z, v(j), v(j + 1), count(j), count(j + 1), turn, ...[0, 2, 3].map(result)],
       formula: ([from, , , , , , number]) => `the reflection of column ${number} of ${from}`,
     });
     if (j < n - 1) {
@@ -60,7 +63,7 @@ export const bidiagonalRoutine: Routine = (node, profile, settings) => {
     }
     steps.push({
       kernel: row,
-      buffers: [a, sums, count(j + 1), y, u, inner, ...[1, 2, 3].map(result)],
+      buffers: [a, sums, count(j + 1), turn, y, u, inner, ...[1, 2, 3].map(result)],
       formula: ([from, , number]) => `the reflection of row ${number} - 1 of ${from}`,
     });
     if (j < n - 1) {
@@ -73,7 +76,7 @@ export const bidiagonalRoutine: Routine = (node, profile, settings) => {
   }
   const line = numbers(padded);
   const temporaries = [numbers(padded, padded), line, line, line, numbers(size.chunks, padded), numbers(), line, line];
-  return { temporaries: [...temporaries, counter, counter], steps };
+  return { temporaries: [...temporaries, counter, counter, numbers()], steps };
 };
 
 /** The matrix with zeros beyond it; vectors of zeros, as if a reflection had been before the first. */
@@ -176,6 +179,7 @@ function columnKernel(
   const [a, y, u, z, before] = [0, 1, 2, 3, 4].map(() => field.buffer(false));
   const now = field.buffer(true);
   const [count, next] = [k.buffer("i32", false), k.buffer("i32", true)];
+  const turn = field.buffer(true);
   const [diagonal, vectors, factors] = [k.buffer(kind.type, true), field.buffer(true), field.buffer(true)];
   const step = k.load(count, k.constant("i32", 0), "i32");
   const line = new Line(k, field, size, step);
@@ -191,7 +195,8 @@ function columnKernel(
   });
   const squares = k.combineLanes("add", below.re);
   k.barrier();
-  const { vector } = line.store(column, step, squares, null, { part: 1, band: diagonal, vectors, factors });
+  const { factor, vector } = line.store(column, step, squares, null, { part: 1, band: diagonal, vectors, factors });
+  field.store(turn, k.row, factor, k.compare("eq", k.lane, line.i(0)));
   eachByLane(k, size.padded, (row) => field.store(now, line.at(row), vector(row)));
   const counts = k.binary("and", k.compare("eq", k.lane, line.i(0)), k.compare("eq", k.row, line.i(0)));
   k.store(next, line.i(0), k.binary("add", step, line.i(1)), k.lanes === 1, counts);
@@ -209,12 +214,14 @@ function rowKernel(
   const k = new KernelBuilder(`bidiagonal row[${n}]`, size.batch, Math.min(maxLanes, LINE_LANES));
   const field = new Field(k, kind, settings);
   const [a, sums, count] = [field.buffer(false), field.buffer(false), k.buffer("i32", false)];
+  const turn = field.buffer(false);
   const [y, u, inner] = [field.buffer(true), field.buffer(true), field.buffer(true)];
   const [beside, vectors, factors] = [k.buffer(kind.type, true), field.buffer(true), field.buffer(true)];
   const i = (value: number) => k.constant("i32", value);
   const step = k.binary("sub", k.load(count, i(0), "i32"), i(1));
   const line = new Line(k, field, size, step);
-  const tau = field.conj(field.read(factors, line.factor(1, step)));
+  // It is among the factors, too. But where a kernel reads a buffer that it writes, barriers wait for memory.
+  const tau = field.conj(field.load(turn, k.row));
   const product = sumOfParts(line, sums);
   const [row, change] = [arrayWorkspace(field, padded), arrayWorkspace(field, padded)];
   const head = k.binary("add", step, i(1));
