@@ -9,7 +9,7 @@ of the polynomial into the relative error of the function it serves. See minimax
 import sys
 
 import mpmath
-from minimax import fit, round_to
+from minimax import fit, fit_quotient, round_to
 from mpmath import (asin, atan, atanh, cbrt, cos, erf, erfc, exp, expm1, findroot, floor, log, log1p, loggamma, mp,
                     mpf, nint, pi, psi, sin, sinh, sqrt, tanh)
 
@@ -100,7 +100,10 @@ def trigonometry():
 
 
 def hyperbolics():
-    fit_odd("tanh", tanh, "0.55", 5, 11)
+    g = lambda z: (tanh(sqrt(z)) - sqrt(z)) / (z * sqrt(z))
+    near = {"lo": 0, "hi": mpf("0.55") ** 2, "weight": lambda z: z * sqrt(z) / tanh(sqrt(z))}
+    fit("tanh", g, range(5), kind="f32", **near)
+    fit_quotient("tanh", g, (3, 4), kind="f64", **near)
     fit_odd("sinh", sinh, 1, 4, 7)
 
 

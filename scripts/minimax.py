@@ -76,3 +76,36 @@ def fit(name, g, powers, lo, hi, kind, weight=lambda x: mpf(1), fixed=(), sharpe
         reached = f"error 2^{float(log(error, 2)):.1f} on [{float(lo):.6g}, {float(hi):.6g}]"
         print(f"// {name} {kind}: {len(powers)} coefficients, {reached}\n[{numbers}]\n", flush=True)
     return done, error
+
+
+def fit_quotient(name, g, terms, lo, hi, kind, weight=lambda x: mpf(1), rounds=12):
+    """The same for p(x) / q(x), each of so many coefficients, the first of q being 1.
+
+    p - g (q - 1) = g is linear in the coefficients; dividing by the q of the round before makes its error that of the quotient.
+    The denominator is rounded first, and the numerator fitted again around it.
+    """
+    above, below = terms
+    points = chebyshev_points(lo, hi, 60)
+    q = [mpf(0)] * (below - 1)
+    denominator = lambda x: 1 + sum(c * x ** (j + 1) for j, c in enumerate(q))
+    importance, best = [mpf(1)] * len(points), None
+    for _ in range(rounds):
+        scales = [weight(x) / denominator(x) for x in points]
+        rows = [
+            [x**j * w for j in range(above)] + [-g(x) * x ** (j + 1) * w for j in range(below - 1)]
+            for x, w in zip(points, scales)
+        ]
+        c = least_squares(rows, [g(x) * w for x, w in zip(points, scales)], importance)
+        p, q = c[:above], c[above:]
+        errors = [abs((sum(pj * x**j for j, pj in enumerate(p)) / denominator(x) - g(x)) * weight(x)) for x in points]
+        worst = max(errors)
+        if best is None or worst < best[0]:
+            best = worst, q
+        importance = [i * (e / worst + mpf("0.001")) for i, e in zip(importance, errors)]
+        mean = sum(importance) / len(importance)
+        importance = [i / mean for i in importance]
+    q = [round_to(c, kind) for c in best[1]]
+    scaled = lambda x: weight(x) / denominator(x)
+    p, error = fit(name, lambda x: g(x) * denominator(x), range(above), lo, hi, kind, scaled)
+    print(f"over\n[{', '.join(repr(float(c)) for c in [mpf(1)] + q)}]\n", flush=True)
+    return p, q, error

@@ -118,6 +118,8 @@ export function describeGpu({ plan: { limits, features, deviceHeapBytes }, prope
       ...(!isSoftware(properties) &&
         properties.floatControls.shaderRoundingModeRTEFloat16 && { 16: { rounding: "RTE" } }),
     },
+    // Vulkan leaves it to the driver. NVIDIA's GPUs have the instruction for both types; test/engines/vulkan/fused-multiply-add.test.ts looks.
+    fusesMultiplyAdds: FAMILIES[properties.vendorId] === "nvidia",
     atomicFloats: [...(hasAtomic(32) ? (["f32"] as const) : []), ...(hasAtomic(64) ? (["f64"] as const) : [])],
     fragments: fragmentsOf(properties, features),
   };

@@ -58,6 +58,25 @@ export function roundEven(x: number): number {
   return x < 0 || Object.is(x, -0) ? -rounded : rounded;
 }
 
+/** A finite f64 as an integer times a power of two. */
+function parts(x: number): readonly [bigint, number] {
+  if (x === 0) return [0n, 0];
+  const [high, low] = wordsOfF64(Math.abs(x));
+  const exponent = Math.max(1, high >>> 20);
+  const hidden = high >>> 20 === 0 ? 0n : 1n << 52n;
+  const significand = ((BigInt(high) & 0xfffffn) << 32n) | BigInt(low) | hidden;
+  return [x < 0 ? -significand : significand, exponent - 1075];
+}
+
+/** a·b + c of finite f64, rounded once; for results that are normal numbers or zero. */
+export function fusedMultiplyAdd(a: number, b: number, c: number): number {
+  const [[x, xs], [y, ys], [z, zs]] = [parts(a), parts(b), parts(c)];
+  const scale = Math.min(xs + ys, zs);
+  const sum = ((x * y) << BigInt(xs + ys - scale)) + (z << BigInt(zs - scale));
+  // Number rounds to nearest, and one power of two may be too small for an f64.
+  return Number(sum) * 2 ** Math.ceil(scale / 2) * 2 ** Math.floor(scale / 2);
+}
+
 const smallestNormalF32 = 2 ** -126;
 
 export function isFloat(type: ScalarType): type is FloatType {

@@ -32,6 +32,7 @@ export const commonGpu: GpuDescription = {
   subgroupSize: 32,
   votingLanes: 32,
   floatControls: {},
+  fusesMultiplyAdds: false,
   atomicFloats: [],
   fragments: [],
 };

@@ -227,6 +227,21 @@ describeOnTensorDevices("scan", (device) => {
     }
   });
 
+  test("large products of the gradient leave the loop: one is left in a round, forwards and back", () => {
+    const [batch, width, rounds] = [16, 64, 8];
+    const loss = (weights: Tensor, xs: Tensor) => {
+      const cell = (h: Tensor, x: Tensor) => {
+        const next = x.add(h.matmul(weights)).tanh();
+        return [next, next] as const;
+      };
+      return scan(cell, zeros([batch, width]), xs)[1].sum();
+    };
+    const { graph } = jit(grad(loss)).lower(zeros([width, width]), zeros([rounds, batch, width]));
+    const products = graph.split("\n").filter((line) => /= (dot|matmul) /.test(line));
+    const inLoops = products.filter((line) => /^ *%\d+\.\d+ /.test(line));
+    assert.deepEqual([inLoops.length, products.length], [2, 4], graph);
+  });
+
   test("what nobody uses is not stacked; what is used later still is", () => {
     const run = (xs: Tensor) => scan((c: Tensor, x: Tensor) => [c.add(x), [c, c.mul(x)]] as const, zeros([2]), xs);
     const xs = tensor([1, 2, 3, 4, 5, 6], { shape: [3, 2] });

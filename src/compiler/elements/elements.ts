@@ -58,6 +58,8 @@ export interface ElementSettings {
    * Division and square root: the target's own instructions, or corrected to round to nearest (math/correct-rounding.ts).
    */
   readonly division: "native" | "corrected";
+  /** The target's multiply-add rounds once. */
+  readonly fusesMultiplyAdds?: boolean;
   /** The target takes denormal f32 for zeros, or may do so. */
   readonly flushesDenormals?: boolean;
 }
@@ -167,6 +169,7 @@ export const inBranch =
 function scalarOps(k: KernelBuilder, settings: ElementSettings): BrainOps<Value> {
   return {
     mulAdd: (a, b, c) => k.mulAdd(a, b, c),
+    ...(settings.fusesMultiplyAdds && { fused: (a, b, c) => k.mulAdd(a, b, c) }),
     typeOf: (value) => value.type as ScalarType,
     constant: (type, value) => k.constant(type, value),
     usesNative: () => settings.division === "native",

@@ -101,13 +101,39 @@ function closeQuotient<V>(k: ScalarOps<V>, a: V, b: V, reciprocal: V): V {
 export function reciprocalOfUnit<V>(k: ScalarOps<V>, b: V, type: FloatType): V {
   const one = k.constant(type, 1);
   if (k.usesNative("div", type)) return k.div(one, b);
-  if (type === "f64") return wideReciprocalOfUnit(k, b);
+  if (type === "f64") return k.fused ? fusedReciprocalOfUnit(k, b, k.fused) : wideReciprocalOfUnit(k, b);
   const bits = k.bitcast("i32", closeQuotient(k, one, b, k.div(one, b)));
   // As multiples of 2^-23 and 2^-24. Their product is 2^47 less the remainder, which is all there is modulo 2^32.
   const divisor = k.sub(k.bitcast("i32", b), k.constant("i32", 0x3f000000));
   const quotient = k.sub(bits, k.constant("i32", 0x3e800000));
   const remainder = k.sub(k.constant("i32", 0), k.mul(divisor, quotient));
   return k.bitcast("f32", k.add(bits, stepToNearest(k, remainder, divisor)));
+}
+
+/** The f32 with the leading bits of an f64 from 1 to 2, of which this is the high word. */
+const singleOfUnit = <V>(k: ScalarOps<V>, word: V): V =>
+  // The exponents of both formats are those of 1 or 2: the bits above are shifted out, and 2^30 is their difference.
+  k.bitcast("f32", k.add(k.shl(word, k.constant("u32", 3)), k.constant("u32", 0x40000000)));
+
+/** An f32 from 1/2 to 1 as an f64. */
+function doubleOfPart<V>(k: ScalarOps<V>, x: V): V {
+  const u = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  return k.fromWords(k.add(k.shr(bits, u(3)), u(0x38000000)), k.shl(bits, u(29)));
+}
+
+/**
+ * 1 / b in f64, for b from 1 to 2, by Newton's method with fused multiply-adds. The last step starts less than a unit in the last
+ * place off and knows the remainder exactly: then it rounds correctly, unless the bits of b are all ones (Markstein 1990).
+ */
+function fusedReciprocalOfUnit<V>(k: ScalarOps<V>, b: V, fused: NonNullable<ScalarOps<V>["fused"]>): V {
+  const c = constants(k, "f64");
+  const negated = k.neg(b);
+  const guess = doubleOfPart(k, k.div(k.constant("f32", 1), singleOfUnit(k, k.highWord(b))));
+  const rest = fused(negated, guess, c(1));
+  const close = fused(guess, fused(rest, rest, rest), guess);
+  const nearest = fused(close, fused(negated, close, c(1)), close);
+  return k.select(k.eq(b, c(2 - 2 ** -52)), c(0.5 + 2 ** -53), nearest);
 }
 
 /** 1 / s for s from 1 to 2, to 2^-6.6. */
@@ -124,12 +150,10 @@ function wideReciprocalOfUnit<V>(k: ScalarOps<V>, b: V): V {
   const [c, single] = [constants(k, "f64"), constants(k, "f32")];
   const u = (value: number) => k.constant("u32", value);
   const word = k.highWord(b);
-  // The exponents of both formats are those of 1 or 2: the bits above are shifted out, and 2^30 is their difference.
-  const s = k.bitcast("f32", add(k.shl(word, u(3)), u(0x40000000)));
+  const s = singleOfUnit(k, word);
   const newton = (y: V) => add(y, mul(y, sub(single(1), mul(s, y))));
   const guess = polynomial(k, s, reciprocalGuess, "f32");
-  const bits = k.bitcast("u32", newton(newton(guess)));
-  const y = k.fromWords(add(k.shr(bits, u(3)), u(0x38000000)), k.shl(bits, u(29)));
+  const y = doubleOfPart(k, newton(newton(guess)));
   const high = k.fromWords(word, u(0));
   const r = sub(sub(c(1), mul(high, y)), mul(sub(b, high), y));
   const rest = mul(y, mul(r, add(c(1), mul(r, add(c(1), r)))));

@@ -1,7 +1,8 @@
 /**
  * sinh, cosh and tanh.
  *
- * Near zero, where the exponentials would cancel, sinh and tanh are odd minimax polynomials x + x³ P(x²). Beyond:
+ * Near zero, where the exponentials would cancel, sinh and tanh are odd minimax polynomials x + x³ P(x²), or of f64
+ * x + x³ P(x²) / Q(x²). Beyond:
  * tanh x = 1 - 2z / (1 + z) with z = exp(-2x), from 0.55 on, where the subtraction can no longer magnify an error; sinh and cosh are
  * e ∓ 1 / (4 e) with e = exp(x) / 2, which is finite wherever the result is.
  */
@@ -11,14 +12,15 @@ import { constants, withSignOf } from "./float-parts.js";
 import { polynomial } from "./polynomial.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
-/** (tanh(x) - x) / x³ in x² for |x| <= 0.55: tanh is right to 2^-29.7 and 2^-60.6. */
-const tanhCoefficients = {
-  f32: [-0.33333316445350647, 0.13332556188106537, -0.05384964123368263, 0.021061984822154045, -0.006261853035539389],
-  f64: [
-    -0.333333333333333, 0.1333333333332659, -0.053968253963746986, 0.021869488385529285, -0.008863232596782242,
-    0.0035920919881969483, -0.0014555425961223054, 0.000588443528638226, -0.00023337926977836507, 8.331332710927243e-5,
-    -1.9492853658246457e-5,
-  ],
+/** (tanh(x) - x) / x³ in x² for |x| <= 0.55: tanh is right to 2^-29.7. */
+const tanhCoefficients = [
+  -0.33333316445350647, 0.13332556188106537, -0.05384964123368263, 0.021061984822154045, -0.006261853035539389,
+];
+
+/** The same of f64 as a quotient: tanh is right to 2^-62.2. The denominator grows from 1 to 1.15. */
+const tanhQuotient = {
+  numerator: [-0.3333333333333333, -0.020500386017313865, -0.00019924836731639715],
+  denominator: [1, 0.4615011580519374, 0.023293446418055745, 0.0002066090615614875],
 } as const;
 
 /** (sinh(x) - x) / x³ in x² for |x| <= 1: sinh is right to 2^-31.4 and 2^-61.5. */
@@ -36,22 +38,35 @@ function oddPolynomial<V>(k: ScalarOps<V>, x: V, coefficients: readonly number[]
   return k.add(x, k.mul(k.mul(x, square), polynomial(k, square, coefficients, type)));
 }
 
+/** From here on tanh rounds to 1, and the exponential stays in range. */
+const tanhEnd = { f32: 10, f64: 20 } as const;
+
 export function tanh<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const c = constants(k, type);
   const magnitude = k.abs(x);
-  // From here on tanh rounds to 1, and the exponential stays in range.
-  const end = type === "f32" ? 10 : 20;
-  const outer = () => {
-    const bounded = k.select(k.gt(magnitude, c(end)), c(end), magnitude);
-    const z = expBounded(k, k.mul(bounded, c(-2)), type);
-    return k.sub(c(1), k.mul(k.add(z, z), reciprocalOfUnit(k, k.add(c(1), z), type)));
-  };
-  // On the magnitude, because -0 + 0 would lose the sign of -0.
-  const inner = () => oddPolynomial(k, magnitude, tanhCoefficients[type], type);
+  const end = c(tanhEnd[type]);
+  const z = expBounded(k, k.mul(k.select(k.gt(magnitude, end), end, magnitude), c(-2)), type);
   const isInner = k.lt(magnitude, c(0.55));
-  // Of f64 either side takes longer than a branch.
-  const result = type === "f64" ? k.either(isInner, inner, outer) : k.select(isInner, inner(), outer());
+  // On the magnitude, because -0 + 0 would lose the sign of -0.
+  const result = type === "f64" ? wideTanh(k, magnitude, z, isInner) : singleTanh(k, magnitude, z, isInner);
   return withSignOf(k, result, x, type);
+}
+
+function singleTanh<V>(k: ScalarOps<V>, magnitude: V, z: V, isInner: V): V {
+  const one = k.constant("f32", 1);
+  const outer = k.sub(one, k.mul(k.add(z, z), reciprocalOfUnit(k, k.add(one, z), "f32")));
+  return k.select(isInner, oddPolynomial(k, magnitude, tanhCoefficients, "f32"), outer);
+}
+
+/** In f64 both sides are a number plus a quotient, and share its division. A lane of a GPU mostly has neighbours on either side. */
+function wideTanh<V>(k: ScalarOps<V>, magnitude: V, z: V, isInner: V): V {
+  const one = k.constant("f64", 1);
+  const square = k.mul(magnitude, magnitude);
+  const inner = k.mul(k.mul(magnitude, square), polynomial(k, square, tanhQuotient.numerator, "f64"));
+  const numerator = k.select(isInner, inner, k.neg(k.add(z, z)));
+  const denominator = k.select(isInner, polynomial(k, square, tanhQuotient.denominator, "f64"), k.add(one, z));
+  const quotient = k.mul(numerator, reciprocalOfUnit(k, denominator, "f64"));
+  return k.add(k.select(isInner, magnitude, one), quotient);
 }
 
 export function sinh<V>(k: ScalarOps<V>, x: V, type: FloatType): V {

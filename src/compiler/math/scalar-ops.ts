@@ -6,7 +6,8 @@
  * All targets perform the same IEEE operations in the same order, so they produce the same bits.
  *
  * Rules that keep it so:
- * - No fused multiply-add and no contraction: `add(mul(a, b), c)` rounds twice, everywhere.
+ * - No contraction: `add(mul(a, b), c)` rounds twice, everywhere. `fused`, which only some targets have, serves a result that
+ *   is rounded correctly and so has the same bits without it.
  * - No branches and no loops: `select` evaluates both sides. An unused side may be NaN, infinite or an arbitrary
  *   integer, but never traps. `rarely` is a `select` whose true side a target may leave out where it is not needed, and
  *   `either` one of which it may leave out either side.
@@ -34,6 +35,9 @@ export interface ScalarOps<V> {
   readonly add: (a: V, b: V) => V;
   readonly sub: (a: V, b: V) => V;
   readonly mul: (a: V, b: V) => V;
+
+  /** a·b + c rounded once, where the target is known to do that in one instruction. */
+  readonly fused?: (a: V, b: V, c: V) => V;
 
   /** Floats only. `div` and `sqrt` may be off by a few ulp: see `usesNative`. */
   readonly div: (a: V, b: V) => V;

@@ -254,7 +254,8 @@ after(() => {
 const accuracyIntroduction = `# Accuracy of the math functions
 
 This page lists the measured error and the cost of each elementary function. Pumice computes these functions itself, with
-the same operations in the same order on every device, so all devices give the same bits. Denormals are the exception. Pumice
+the same operations in the same order on every device, so all devices give the same bits. (A quotient that is rounded correctly
+may come about in other ways: on NVIDIA's GPUs some f64 ones do by fused multiply-adds.) Denormals are the exception. Pumice
 asks a GPU to keep them; one that does not offer this may take them for zeros. \`test/compiler/math/device.test.ts\` compares each
 Vulkan device it finds with JavaScript. Sums and products of tensors are not among these functions: their order, and with it
 their last bits, may differ from device to device. On the CPU matrix products and convolutions fuse multiply-adds where the

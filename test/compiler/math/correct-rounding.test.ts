@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { divide, divideNormal, reciprocalOfUnit, squareRoot } from "../../../src/compiler/math/correct-rounding.js";
 import { randomFloats, specialFloats } from "../../support/floats.js";
-import { bitsOfF32, evaluator, f32FromBits, makeEvaluator } from "../../support/math-evaluator.js";
+import {
+  bitsOfF32,
+  evaluator,
+  f32FromBits,
+  fusedMultiplyAdd,
+  makeEvaluator,
+  type Scalar,
+} from "../../support/math-evaluator.js";
 import { disturbed, types } from "./function-checks.js";
 
 const same = (a: number, b: number) => Object.is(a, b);
@@ -71,6 +78,22 @@ test("reciprocals of f64 from 1 to 2 round correctly, near halves between two fl
   }
   // 1 / (1 + ε) = 1 - ε + ε² - …: halves, but for what no sum of two floats shows.
   assert.ok(halves > 0 && halves < 400, `${halves}`);
+});
+
+test("reciprocals of f64 by fused multiply-adds round correctly, wherever their guess lies", () => {
+  const fused = (a: Scalar, b: Scalar, c: Scalar): Scalar => ({
+    type: "f64",
+    value: fusedMultiplyAdd(a.value, b.value, c.value),
+  });
+  const random = randomFloats("f64", 12);
+  const ends = Array.from({ length: 300 }, (_, i) => [1 + i * 2 ** -52, 2 - i * 2 ** -52]).flat();
+  for (const units of [-3, -1, 0, 1, 3]) {
+    const k = { ...makeEvaluator({ rootAndQuotientError: (x) => x + units * 2 ** -24 }), fused };
+    for (const b of [...ends, ...Array.from({ length: 4000 }, () => random.between(1, 2))]) {
+      const { value } = reciprocalOfUnit(k, k.constant("f64", b), "f64");
+      assert(same(value, 1 / b), `1 / ${b} gave ${value}, not ${1 / b}`);
+    }
+  }
 });
 
 test("division of operands far from the ends of the range rounds correctly, and below them by 1", () => {

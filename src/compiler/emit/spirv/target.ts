@@ -31,6 +31,8 @@ export interface GpuDescription {
   /** Lanes that can vote on a condition, where their number is known; 0 where they cannot, or it is not. */
   readonly votingLanes: number;
   readonly floatControls: NonNullable<ModuleOptions["floatControls"]>;
+  /** Whether its multiply-add rounds once. */
+  readonly fusesMultiplyAdds: boolean;
   /** Float types with atomic addition. */
   readonly atomicFloats: readonly IRType[];
   /** Products of fragments that its matrix units compute, the best first; none where it has no units, or none that we use. */
@@ -87,11 +89,12 @@ export function spirvTarget(gpu: GpuDescription, profile: TargetProfile = spirvP
   };
   return {
     language: "spirv",
-    identity: JSON.stringify(["spirv", emission, maxColumns]),
+    identity: JSON.stringify(["spirv", emission, maxColumns, gpu.fusesMultiplyAdds]),
     profile,
     // llvmpipe keeps denormals without being asked.
     settings: {
       division: "corrected",
+      fusesMultiplyAdds: gpu.fusesMultiplyAdds,
       flushesDenormals: !gpu.isSoftware && floatControls[32]?.denormals !== "preserve",
     },
     maxLoopRounds: emission.maxLoopRounds ?? Number.POSITIVE_INFINITY,

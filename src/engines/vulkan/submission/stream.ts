@@ -44,6 +44,7 @@ export interface StreamOwner {
   readonly handle: Handle;
   readonly queue: Handle;
   readonly queueFamily: number;
+  readonly isSoftware: boolean;
   /** Throws when the device is lost. */
   assertAlive(): void;
   collect(): boolean;
@@ -105,7 +106,9 @@ export class Stream {
   ) {
     this.calls = owner.calls;
     this.batches = new Batches(owner, (commands) => descriptors.recycle(commands));
-    this.timeline = new Timeline(owner.calls, owner.handle, () => this.batches.retire(this.timeline.completed));
+    this.timeline = new Timeline(owner.calls, owner.handle, owner.isSoftware ? "software" : "hardware", () =>
+      this.batches.retire(this.timeline.completed),
+    );
     const { fixed } = this;
     this.memoryBarrier = fixed.pack(L.VkMemoryBarrier, { srcAccessMask: WRITES, dstAccessMask: READS | WRITES });
     this.hostBarrier = fixed.pack(L.VkMemoryBarrier, {

@@ -13,7 +13,7 @@ import { bytesOf } from "../../../core/bytes.js";
 import { abstractInOrder, substitute } from "../../function.js";
 import { dependingOn, type Node } from "../../node.js";
 import type { GraphOps } from "../../vocabulary.js";
-import { dot } from "../dot.js";
+import { dot, matrixProduct } from "../dot.js";
 
 /** Multiplications of a product that is worth a kernel of its own. Smaller ones may be part of a loop inside one kernel. */
 const LEAST_PRODUCT = 1 << 16;
@@ -24,8 +24,11 @@ const MOST_MEMORY = 4;
 
 export const bytesTogether = (nodes: readonly Node[]): number => nodes.reduce((sum, node) => sum + bytesOf(node), 0);
 
-function isLargeProduct({ primitive, inputs, shape }: Node): boolean {
-  return primitive === dot && shape.reduce((size, extent) => size * extent, inputs[0].shape[2]) >= LEAST_PRODUCT;
+const isProduct = ({ primitive }: Node): boolean => primitive === dot || primitive === matrixProduct;
+
+function isLargeProduct(node: Node): boolean {
+  const summed = node.inputs[0]?.shape.at(-1) ?? 0;
+  return isProduct(node) && node.shape.reduce((size, extent) => size * extent, summed) >= LEAST_PRODUCT;
 }
 
 /** The values of a round that are better computed for all rounds before the loop; none where no large product is among them. */
@@ -54,9 +57,9 @@ export function hoistable(
 }
 
 /** Operations whose rules for batches cost no more than a round times the rounds. */
-function isBatchable({ primitive }: Node): boolean {
-  const { kind } = primitive;
-  return kind === "elementwise" || kind === "movement" || kind === "reduce" || primitive === dot;
+function isBatchable(node: Node): boolean {
+  const { kind } = node.primitive;
+  return kind === "elementwise" || kind === "movement" || kind === "reduce" || isProduct(node);
 }
 
 function isCostly({ primitive }: Node): boolean {
@@ -79,7 +82,7 @@ export function sinkable(term: Node, isOfRound: (node: Node) => boolean): SumOfP
   for (let node = waiting.pop(); node; node = waiting.pop()) {
     const { primitive, inputs } = node;
     if (primitive.name === "add" || isPlainView(node)) waiting.push(...inputs);
-    else if (isLargeProduct(node) && inputs.map(sourceOf).every(isOfRound)) {
+    else if (primitive === dot && isLargeProduct(node) && inputs.map(sourceOf).every(isOfRound)) {
       products.add(node);
       for (const input of inputs) sources.add(sourceOf(input));
     } else return null;

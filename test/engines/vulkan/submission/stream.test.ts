@@ -19,7 +19,7 @@ function recordingStream() {
       return 0;
     },
   });
-  const owner = { calls, handle: 0, queue: 0, queueFamily: 0 };
+  const owner = { calls, handle: 0, queue: 0, queueFamily: 0, isSoftware: true };
   const decisions = { assertAlive: () => {}, collect: () => false, copyKernel: () => null };
   const descriptors = { recycle: () => {} } as unknown as DescriptorSets;
   return { stream: new Stream({ ...owner, ...decisions }, descriptors), commands };

@@ -1,6 +1,7 @@
 /** What leaves the loop of a reverse scan: large products of values that are known before it, and sums of large products. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { makeNode } from "../../../../src/graph/build.js";
 import { makePlaceholder } from "../../../../src/graph/function.js";
 import type { Node } from "../../../../src/graph/node.js";
 import {
@@ -10,6 +11,7 @@ import {
   sinkable,
   sumOverRounds,
 } from "../../../../src/graph/primitives/control/scan-fission.js";
+import { matrixProduct } from "../../../../src/graph/primitives/dot.js";
 import { g } from "../../../../src/graph/vocabulary.js";
 import { backendFor } from "../../../../src/tensor/index.js";
 import { input, valuesOf } from "../../../support/node-rules.js";
@@ -33,6 +35,13 @@ describe("before the loop", () => {
     assert.deepEqual(hoistable([g.mul(c, g.add(x, product))], { perRound: [h, x], carried: [c], keptBytes }), [
       product,
     ]);
+  });
+
+  test("of matrices as well as of batches of them", () => {
+    const [h, c, w] = [1, 1, 1].map(() => placeholder(EDGE, EDGE)) as [Node, Node, Node];
+    const product = makeNode(matrixProduct, [h, w], {}, h.device);
+    const given = { perRound: [h], carried: [c], keptBytes: bytesTogether([h]) };
+    assert.deepEqual(hoistable([g.mul(c, product)], given), [product]);
   });
 
   test("nothing without a large product, and nothing that depends on the cotangents", () => {
