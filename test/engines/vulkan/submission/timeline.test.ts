@@ -21,7 +21,7 @@ function driver(sleeps: number) {
     },
     vkWaitSemaphores: Object.assign(sleep, { async: async (...given: Parameters<typeof sleep>) => sleep(...given) }),
   };
-  return { timeline: new Timeline(calls as never, 1, () => {}), naps };
+  return { timeline: new Timeline(calls as never, 1, "software", () => {}), naps };
 }
 
 /** Sleeps grow with the time waited, and none is longer than a part of all of it. */
