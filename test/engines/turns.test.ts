@@ -15,18 +15,34 @@ import { vulkanEngineOf } from "../support/engines.js";
 import { runNode } from "../support/subprocess.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
-/** Runs work beside a timer of 5 ms, which must tick once in every tenth of a second, on average. */
-async function besideATimer(work: () => Promise<unknown>): Promise<void> {
-  let ticks = 0;
-  const timer = setInterval(() => ticks++, 5);
-  const began = performance.now();
-  try {
-    await work();
-  } finally {
-    clearInterval(timer);
+/**
+ * What ran beside work while it took its time. A machine with other work may keep a process waiting for tenths of a second, so a
+ * trial may be repeated: work that holds the loop does so every time.
+ */
+async function inOneOfThreeTrials(trial: () => Promise<string | null>): Promise<void> {
+  const complaints: string[] = [];
+  while (complaints.length < 3) {
+    const complaint = await trial();
+    if (complaint === null) return;
+    complaints.push(complaint);
   }
-  const took = performance.now() - began;
-  assert.ok(ticks >= Math.max(3, took / 100), `${ticks} ticks in ${took.toFixed(0)} ms`);
+  assert.fail(complaints.join("; "));
+}
+
+/** Runs work beside a timer of 5 ms, which must tick once in every tenth of a second, on average. */
+function besideATimer(work: () => Promise<unknown>): Promise<void> {
+  return inOneOfThreeTrials(async () => {
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    const began = performance.now();
+    try {
+      await work();
+    } finally {
+      clearInterval(timer);
+    }
+    const took = performance.now() - began;
+    return ticks >= Math.max(3, took / 100) ? null : `${ticks} ticks in ${took.toFixed(0)} ms`;
+  });
 }
 
 /** Repeats work for some tenths of a second, however fast the machine is. */
@@ -34,19 +50,23 @@ async function forAWhile(work: () => Promise<unknown>, milliseconds = 500): Prom
   for (const began = performance.now(); performance.now() - began < milliseconds; ) await work();
 }
 
-test("a turn is due some milliseconds after the last one", async () => {
+test("a turn is due some milliseconds after the last one", async ({ mock }) => {
+  let now = performance.now();
+  mock.method(performance, "now", () => now);
   await turn();
   assert.ok(!isTurnDue());
-  const began = performance.now();
-  while (performance.now() - began < 10);
+  now += 3;
+  assert.ok(!isTurnDue());
+  now += 2;
   assert.ok(isTurnDue());
-  assert.ok(!isTurnDue(performance.now()), "or after the time given");
+  assert.ok(!isTurnDue(now), "or after the time given");
   let hasTurned = false;
   setImmediate(() => {
     hasTurned = true;
   });
   await turn();
   assert.ok(hasTurned);
+  assert.ok(!isTurnDue());
 });
 
 describeOnTensorDevices("a timer ticks beside", (device) => {
@@ -140,16 +160,18 @@ test("a server answers while it computes", async () => {
       get({ port, path: "/health" }, (response) => response.resume().on("end", resolve)).on("error", reject);
     });
   const x = withDevice("cpu", () => normals(key(0), [1 << 20])).realize();
-  let isComputing = true;
-  const computing = forAWhile(() => x.sin().exp().cos().sum().item(), 1000).then(() => {
-    isComputing = false;
+  await inOneOfThreeTrials(async () => {
+    let isComputing = true;
+    const computing = forAWhile(() => x.sin().exp().cos().sum().item(), 1000).then(() => {
+      isComputing = false;
+    });
+    let answers = 0;
+    for (; isComputing; answers++) await check();
+    await computing;
+    return answers >= 5 ? null : `${answers} answers in a second`;
   });
-  let answers = 0;
-  for (; isComputing; answers++) await check();
-  await computing;
   server.close();
   server.closeAllConnections();
-  assert.ok(answers >= 5, `${answers} answers in a second`);
 });
 
 test("a signal is handled while tensors are computed", {

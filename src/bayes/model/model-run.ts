@@ -74,3 +74,12 @@ export function namesIn(run: ModelRun): Map<RandomVariable, string> {
   }
   return names;
 }
+
+/**
+ * Whether an argument of a variable, or what the function returned, is f64. Of variables in f32 that is so where the function
+ * computes with f64 tensors that it holds by itself, and not as data.
+ */
+export function hasDoubles({ variables, returned }: ModelRun): boolean {
+  const values = [...variables.flatMap(({ distribution }) => distribution.arguments), ...Object.values(returned)];
+  return values.some((value) => value instanceof Tensor && !(value instanceof RandomVariable) && value.dtype === "f64");
+}

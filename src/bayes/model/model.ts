@@ -25,7 +25,7 @@ type DataArgument<D> = unknown extends D ? [data?: D] : [data: D];
 
 /** Options of `model.simulate`. */
 export interface SimulateOptions {
-  /** The dtype of floats: f32, or f64 if some data are f64. */
+  /** The dtype of floats: f32, or f64 if some data are f64, or tensors that the function computes with. */
   readonly dtype?: DType;
 }
 

@@ -10,7 +10,7 @@ import { dataIn, widestFloat } from "./given-data.js";
 import { type GivenModel, plainValue, type Returned } from "./given-model.js";
 import { explainingMissingData } from "./missing-data.js";
 import { completedBy } from "./missing-values.js";
-import { type ModelRun, runModel } from "./model-run.js";
+import { hasDoubles, type ModelRun, runModel } from "./model-run.js";
 import { namingErrors } from "./named-errors.js";
 import type { Observed } from "./plan-entries.js";
 import { batchShapeOf } from "./variable-shapes.js";
@@ -88,12 +88,21 @@ export function priorPredictiveOf(model: GivenModel, key: Key, dtype: DType): Re
 
 /** One draw of everything from the prior of a model that has no observations. */
 export function simulate<D>(fn: (data: D) => Returned, data: D, key: Key, asked: DType | undefined) {
-  const dtype = asked ?? widestFloat(data);
-  const given = dataIn(data, {})(dtype);
-  return explainingMissingData(fn, given, (own) => {
-    const run: RunOnData = (choose, finish) => runModel(fn, own, choose, finish);
-    return drawnByName(run, key, dtype, batchShapeOf);
-  });
+  const dataOf = dataIn(data, {});
+  const drawIn = (dtype: DType) =>
+    explainingMissingData(fn, dataOf(dtype), (own) => {
+      let computesInDoubles = false;
+      const run: RunOnData = (choose, finish) =>
+        runModel(fn, own, choose, (made) => {
+          const result = finish(made);
+          computesInDoubles = hasDoubles(made);
+          return result;
+        });
+      return { drawn: drawnByName(run, key, dtype, batchShapeOf), computesInDoubles };
+    });
+  const first = drawIn(asked ?? widestFloat(data));
+  // Tensors that the function holds by itself, and not as data, are seen in what it makes of them.
+  return asked === undefined && first.computesInDoubles ? drawIn("f64").drawn : first.drawn;
 }
 
 /** Runs a model's function on its data. */

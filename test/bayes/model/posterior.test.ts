@@ -369,6 +369,24 @@ describe("predictions", () => {
   test("need no data but the function's, and say what cannot be drawn", () => {
     const drawn = small.simulate(key(3, { device: "cpu" }), { x: f64([1, 2, 3]) });
     assert.deepEqual([drawn.y.shape, drawn.y.dtype, drawn.k.shape, drawn.k.dtype], [[3], "f64", [], "i32"]);
+    const held = f64([1, 2, 3]);
+    const line = model(() => {
+      const slope = normal(0, 1);
+      return { slope, y: normal(slope.mul(held), 1) };
+    });
+    const own = key(3, { device: "cpu" });
+    const asData = model(({ x }: { x: Tensor }) => {
+      const slope = normal(0, 1);
+      return { slope, y: normal(slope.mul(x), 1) };
+    }).simulate(own, { x: held });
+    const byItself = line.simulate(own);
+    assert.deepEqual(
+      numbersOf(byItself.slope),
+      numbersOf(asData.slope),
+      "a tensor that the function holds counts as data do",
+    );
+    assert.deepEqual(numbersOf(byItself.y), numbersOf(asData.y));
+    assert.equal(line.simulate(own, undefined, { dtype: "f32" }).slope.dtype, "f32");
     const improper = model(() => ({ a: flat() }));
     assert.throws(() => improper.simulate(key(3, { device: "cpu" })), /a: flat: an improper prior/);
     const narrowed = model(() => ({ a: normal(0, 1).shape(2).constrained(ordered) }));
