@@ -71,7 +71,9 @@ export function attention<D extends DType, E extends DType, F extends DType>(
   if (!isFloat(dtype)) throw new DTypeError(`attention: takes floats, not ${dtype}; cast q, k and v first.`);
   const { lead, heads, queries, keys, depth } = shape;
   const batch = sizeOf(lead);
-  const first = [q, k, v].map(({ node }) => {
+  const { factor, scale } = scaleOf(options.scale, depth, dtype);
+  const asked = factor === 1 ? q : q.cast(dtype).mul(factor);
+  const first = [asked, k, v].map(({ node }) => {
     const own = node.shape.slice(-3);
     return reshapeNode(broadcastNode(castNode(node, dtype), [...lead, ...own]), [batch, ...own]);
   });
@@ -83,7 +85,7 @@ export function attention<D extends DType, E extends DType, F extends DType>(
   ];
   const [before, behind] = windowOf(options.window);
   const params = {
-    scale: scaleOf(options.scale, depth),
+    scale,
     left: before,
     right: options.causal ? 0 : behind,
     emptyRow: 0,
@@ -180,8 +182,13 @@ function windowOf(given: AttentionOptions["window"]): readonly [number, number] 
   return [sides[0], sides[1]];
 }
 
-function scaleOf(given: number | undefined, depth: number): number {
-  if (given === undefined) return depth > 0 ? 1 / Math.sqrt(depth) : 1;
-  if (Number.isFinite(given)) return given;
-  throw new ArgumentError(`attention: a scale of ${given}; give a finite number.`);
+/**
+ * The factor of the scores. The kernels have one built in; another than the usual one multiplies the queries, so that it takes no
+ * other program. Queries of f16 and bf16 would be rounded once more by that.
+ */
+function scaleOf(given: number | undefined, depth: number, dtype: DType): { factor: number; scale: number } {
+  const usual = depth > 0 ? 1 / Math.sqrt(depth) : 1;
+  if (given === undefined || given === usual) return { factor: 1, scale: usual };
+  if (!Number.isFinite(given)) throw new ArgumentError(`attention: a scale of ${given}; give a finite number.`);
+  return dtype === accumulatorDType(dtype) ? { factor: given, scale: 1 } : { factor: 1, scale: given };
 }

@@ -1,5 +1,6 @@
 /** Decompositions of matrices of f32, f64, c64 or c128 as functions of tensors; `linalg` gives them their interface. */
-import { computeTogether, isUnderWay } from "../graph/node.js";
+import { realDType } from "../core/dtype.js";
+import { computeTogether, isUnderWay, type Node } from "../graph/node.js";
 import { eigNodes, eigvalsNodes } from "../graph/primitives/linalg/eig.js";
 import { eighNodes } from "../graph/primitives/linalg/eigh.js";
 import { leastSquares, pinv } from "../graph/primitives/linalg/pinv.js";
@@ -8,7 +9,7 @@ import { qrNodes } from "../graph/primitives/linalg/qr.js";
 import { schurNodes } from "../graph/primitives/linalg/schur.js";
 import { svdNodes } from "../graph/primitives/linalg/svd.js";
 import { g } from "../graph/vocabulary.js";
-import { backendOf, derive, makeNode } from "./build.js";
+import { backendOf, makeNode, scalarNode } from "./build.js";
 import { Tensor } from "./tensor.js";
 
 /** The results of one factorisation or loop: who reads one of them after another gets them from one computation. */
@@ -58,8 +59,11 @@ export function orthogonalFactors(a: Tensor, columns: number): [Tensor, Tensor] 
 }
 
 /** Pseudo-inverses; singular values up to `rtol` times the largest count as zero. */
-export const pseudoInverse = (a: Tensor, rtol: number): Tensor => new Tensor(derive(pinv, a.node, { rtol }));
+export const pseudoInverse = (a: Tensor, rtol: number): Tensor =>
+  new Tensor(makeNode(pinv, [a.node, shareNode(a, rtol)], {}, backendOf(a.node)));
 
 /** x of least length that makes ‖a x - b‖ least; batches alike. */
 export const leastSquaresSolution = (a: Tensor, b: Tensor, rtol: number): Tensor =>
-  new Tensor(makeNode(leastSquares, [a.node, b.node], { rtol }, backendOf(a.node)));
+  new Tensor(makeNode(leastSquares, [a.node, b.node, shareNode(a, rtol)], {}, backendOf(a.node)));
+
+const shareNode = ({ node }: Tensor, rtol: number): Node => scalarNode(rtol, realDType(node.dtype), node.device);

@@ -11,12 +11,13 @@ import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
-import { closeOver, closeOverAll, madeFromNow, makePlaceholder } from "../graph/function.js";
+import { closeOverAll, madeFromNow, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import { choiceNode } from "../graph/primitives/control/choice.js";
 import { scanNode } from "../graph/primitives/control/scan.js";
 import { whileNode } from "../graph/primitives/control/while.js";
 import { arange, computedTogether, concat, Tensor } from "../tensor/index.js";
+import { withChangingNumbers } from "./changing-numbers.js";
 import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { type FlatTree, flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
 
@@ -70,9 +71,11 @@ function scanAs<C, X, Y>(
   }
   const next = sameAs(operation, "the carry", first.structure, first.leaves, result[0]);
   const stacked = flattenTensors(result[1] ?? null, "scan, y");
-  const { body, captured } = closeOver([...next, ...stacked.leaves.map(({ node }) => node)], [...carries, ...elements]);
+  const { bodies, captured } = withChangingNumbers(
+    closeOverAll([[...next, ...stacked.leaves.map(nodeOf)]], [...carries, ...elements]),
+  );
   const parts = scanNode([...captured, ...first.leaves.map(nodeOf), ...sequences.leaves.map(nodeOf)], {
-    body,
+    body: bodies[0],
     constants: captured.length,
     carries: carries.length,
     length,
@@ -141,7 +144,7 @@ export function whileLoop<C>(
   const goesOn = test.cast("bool").reshape([]).node;
   const result = tracedOn("whileLoop", carries, () => body(carry()));
   const next = sameAs("whileLoop", "the carry", first.structure, first.leaves, result);
-  const { bodies, captured } = closeOverAll([[goesOn], next], carries);
+  const { bodies, captured } = withChangingNumbers(closeOverAll([[goesOn], next], carries));
   const parts = whileNode([...captured, ...first.leaves.map(nodeOf)], {
     test: bodies[0],
     body: bodies[1],
@@ -246,10 +249,12 @@ function choose<A extends readonly unknown[], R>(
   outcomes.forEach((outcome, i) => {
     sameResults(operation, names[0], names[i], first, outcome);
   });
-  const { bodies, captured } = closeOverAll(
-    outcomes.map(({ leaves }) => leaves.map(nodeOf)),
-    own,
-    isOwn,
+  const { bodies, captured } = withChangingNumbers(
+    closeOverAll(
+      outcomes.map(({ leaves }) => leaves.map(nodeOf)),
+      own,
+      isOwn,
+    ),
   );
   const parts = choiceNode(index.node, [...captured, ...given.leaves.map(nodeOf)], bodies);
   return unflatten(first.structure, computedTogether(parts.map(asTensor))) as R;

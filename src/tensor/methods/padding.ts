@@ -6,10 +6,11 @@ import { checkShape, formatShape } from "../../core/shape.js";
 import { remedyForTensor, shown } from "../../core/shown.js";
 import { scalarIn } from "../../core/storage.js";
 import * as M from "../../graph/primitives/movement.js";
-import { derive } from "../build.js";
+import { derive, scalarNode } from "../build.js";
 import type { Tensor } from "../tensor.js";
 import { modulo, wrapped } from "./movement.js";
 import { apartFrom, countingLike } from "./operands.js";
+import { where } from "./where.js";
 
 const PAD_MODES = ["constant", "edge", "reflect", "symmetric", "wrap"] as const;
 
@@ -70,8 +71,13 @@ function padByValue<D extends DType>(x: Tensor, amounts: Amounts, options: PadOp
   const low = amounts.map(([before]) => before);
   const high = amounts.map(([, after]) => after);
   const interior = options.interior ?? x.node.shape.map(() => 0);
+  const amount = { low, high, interior: [...interior] };
   const value = scalarIn(options.value ?? 0, x.dtype, "pad");
-  return x.tensorOf(derive(M.pad, x.node, { low, high, interior: [...interior], value }));
+  const padded: Tensor<D> = x.tensorOf(derive(M.pad, x.node, { ...amount, value: scalarIn(0, x.dtype, "pad") }));
+  if (Object.is(value, 0) || value === 0n || value === false) return padded;
+  // A number beside the padding, not one in its parameters: another value takes no other program.
+  const own = scalarNode(true, "bool", x.node.device, x.node.shape);
+  return where(x.tensorOf(derive(M.pad, own, { ...amount, value: false })), padded, value) as Tensor<D>;
 }
 
 /** The positions along an axis of n elements that a padded axis reads. */

@@ -1,17 +1,20 @@
 /** Pseudo-inverses and least squares: the four equations of Penrose, least lengths, derivatives and batches. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { realDType } from "../../../../src/core/dtype.js";
+import { scalarNode } from "../../../../src/graph/build.js";
 import type { Node } from "../../../../src/graph/node.js";
 import { leastSquares, pinv } from "../../../../src/graph/primitives/linalg/pinv.js";
 import { g } from "../../../../src/graph/vocabulary.js";
 import { checkBatches, checkDerivatives, input, valuesOf } from "../../../support/node-rules.js";
 import { assertNear, rowsOf, times, turned } from "./plain-matrices.js";
 
+const share = (a: Node, rtol: number) => scalarNode(rtol, realDType(a.dtype), a.device);
 const inverse =
   (rtol = 1e-12) =>
   (a: Node) =>
-    g.move(pinv, [a], { rtol });
-const solved = (a: Node, b: Node) => g.move(leastSquares, [a, b], { rtol: 1e-12 });
+    g.move(pinv, [a, share(a, rtol)], {});
+const solved = (a: Node, b: Node) => g.move(leastSquares, [a, b, share(a, 1e-12)], {});
 /** Far from singular, so that rounding stays small. */
 const SQUARE = input([3, 3], [4, 1, -1, 0.5, 3, 1, -1, 2, 5]);
 const RANK_ONE = input([3, 2], [1, 2, 2, 4, 3, 6]);
