@@ -1,8 +1,9 @@
 /** Fourier transforms as a function of tensors; `fft` gives them their interface. */
 import { isComplex, realDType } from "../core/dtype.js";
-import { areColumns, type DftFloat, planDft } from "../graph/dft-plan.js";
+import { areColumns, type DftFloat, type DftLimits, passesBehindRows, planDft } from "../graph/dft-plan.js";
 import { dftTable } from "../graph/dft-table.js";
-import { type DftParams, dft } from "../graph/primitives/dft.js";
+import type { Node } from "../graph/node.js";
+import { type DftParams, dft, dftParams } from "../graph/primitives/dft.js";
 import { backendOf, makeNode } from "./build.js";
 import { keptConstants } from "./kept-constants.js";
 import { Tensor } from "./tensor.js";
@@ -13,10 +14,27 @@ export function transformed(x: Tensor, params: Omit<DftParams, "isOfComplex">): 
   const dtype = realDType(node.dtype) as DftFloat;
   const backend = backendOf(node);
   const limits = backend.target.profile.fft;
-  const plan = planDft(params.kind, params.length, dtype, limits, areColumns(node.shape, params.axis));
+  const passes = behindRows(node, params, limits);
+  const plan = planDft(params.kind, params.length, dtype, limits, areColumns(node.shape, params.axis), passes);
   const key = `dft ${plan.length} ${plan.isHalved ? "halved" : "whole"} by ${[...plan.radices.values()].join(" and ")}`;
   const table = keptConstants(backend, key, [plan.table.size, 2], dtype, () => dftTable(plan, dtype));
-  return new Tensor(makeNode(dft, [node, table], { ...params, isOfComplex: isComplex(node.dtype) }, backend));
+  const more = { isOfComplex: isComplex(node.dtype), ...(passes && { passes }) };
+  return new Tensor(makeNode(dft, [node, table], { ...params, ...more }, backend));
+}
+
+/** The passes of columns of what a transform of real rows is about to give; undefined for others. */
+function behindRows(
+  node: Node,
+  { kind, axis, length, passes }: Omit<DftParams, "isOfComplex">,
+  limits: DftLimits,
+): readonly number[] | undefined {
+  if (passes) return passes;
+  const { primitive, storage, dtype, shape } = node;
+  const isOfRows = primitive === dft && storage === null && dtype === "c64" && axis === shape.length - 2;
+  if (!isOfRows || kind !== "complex" || length !== shape[axis]) return;
+  const rows = dftParams(node);
+  if (rows.kind !== "real" || rows.axis !== axis + 1) return;
+  return passesBehindRows(planDft("real", rows.length, "f32", limits), length, limits) ?? undefined;
 }
 
 /**

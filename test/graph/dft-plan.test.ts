@@ -1,7 +1,7 @@
 /** Plans of Fourier transforms: lengths become passes that fit, and tables hold what the plans say. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { longestRow, planDft } from "../../src/graph/dft-plan.js";
+import { longestRow, passesBehindRows, planDft } from "../../src/graph/dft-plan.js";
 
 const LIMITS = { largestRadix: 16, largestOfColumns: 32, longestPass: 4096 };
 
@@ -62,4 +62,20 @@ test("real transforms of even length are halved, where their factors are small",
     [long.isHalved, long.passes, long.table.halves, long.table.order],
     [true, [256, 128], null, 2 ** 16],
   );
+});
+
+test("columns behind real rows: one butterfly across as many rows as fit, and what is left of the length", () => {
+  const limits = { ...LIMITS, longestPass: 512, mostNumbers: 8192 };
+  const passes = (rows: number, columns: number, more = {}) =>
+    passesBehindRows(planDft("real", rows, "f32", limits), columns, { ...limits, ...more });
+  assert.deepEqual(passes(1024, 1024), [8, 128]);
+  assert.deepEqual(passes(4096, 1024), [4, 256]);
+  assert.deepEqual(passes(100, 60), [6, 10]);
+  assert.deepEqual(planDft("complex", 60, "f32", limits, true, [6, 10]).passes, [6, 10]);
+  assert.equal(passes(6000, 1024), null); // two rows would fit
+  assert.equal(passes(1023, 1024), null); // rows of an odd length are not halved
+  assert.equal(passes(1024, 1021), null);
+  assert.equal(passes(1024, 4), null); // nothing is left
+  assert.equal(passes(1024, 8192), null);
+  assert.equal(passes(1024, 1024, { mostNumbers: 0 }), null);
 });

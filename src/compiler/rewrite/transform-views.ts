@@ -1,7 +1,8 @@
 /**
  * Fourier transforms read their input where it lies and write their result where it is wanted. Frames of a signal, slices and
  * other orders of axes become distances in memory, a window becomes a factor of what is read, and a root that only reorders
- * the axes of a transform becomes the order in which it is written. Without this pass each would be a copy.
+ * the axes of a transform becomes the order in which it is written. Without this pass each would be a copy. Columns of what a
+ * transform of rows gives take those rows along (routines/fft/rows-and-columns.ts).
  *
  * The routine (routines/fft/) takes the distances as parameters of the node.
  */
@@ -30,8 +31,11 @@ export function viewTransforms(roots: readonly Node[]): readonly Node[] {
   const results = new Set(roots);
   const copies = new Map<Node, Node>();
   return rewriteNodes(roots, copies, (node, inputs) => {
-    if (node.primitive === dft) return withView(node, inputs);
     const [only] = node.inputs;
+    if (node.primitive === dft) {
+      const isOnlyReader = only.primitive === dft && uses.get(only) === 1 && !results.has(only);
+      return (isOnlyReader ? withRows(node, inputs) : null) ?? withView(node, inputs);
+    }
     const isOnlyUse = node.primitive === permute && only.primitive === dft && uses.get(only) === 1;
     return isOnlyUse && results.has(node) && !results.has(only) ? inOrder(node, inputs[0]) : null;
   });
@@ -41,6 +45,17 @@ function own(like: Node, params: Params, inputs: readonly Node[]): Node {
   const node = new Node(dft, params, inputs, like.shape, like.dtype, like.device);
   node.isAbstract = true;
   return node;
+}
+
+/** A transform of columns that transforms the rows first, where its passes are made for that; else null. */
+function withRows(node: Node, [from, table]: readonly Node[]): Node | null {
+  const { axis, passes } = dftParams(node);
+  const rows = dftParams(from);
+  const isFit =
+    passes?.length === 2 && from.storage === null && rows.kind === "real" && rows.axis === axis + 1 && !rows.view;
+  if (!isFit) return null;
+  const [x, rowTable] = from.inputs;
+  return own(node, { ...node.params, rows } as unknown as Params, [x, table, rowTable]);
 }
 
 /** A transform whose result lies in another order of axes; null where the parts of a complex number would not stay together. */

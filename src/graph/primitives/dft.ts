@@ -22,6 +22,13 @@ export interface DftParams {
   readonly scale: number;
   /** x has complex numbers. In programs they are pairs of real ones, and the dtype does not tell. */
   readonly isOfComplex: boolean;
+  /** The lengths of the passes, where they are not the device's usual ones (passesBehindRows in dft-plan.ts). */
+  readonly passes?: readonly number[];
+  /**
+   * A transform of rows of x, which are transformed first; in programs (compiler/rewrite/transform-views.ts). A third input is
+   * its table.
+   */
+  readonly rows?: DftParams;
   /** x seen through a view, in programs (compiler/rewrite/transform-views.ts): its shape, and distances of complex or real numbers. */
   readonly view?: { readonly shape: readonly number[]; readonly strides: readonly number[]; readonly offset: number };
   /** A third input, with a number for each place of the axis, that x is multiplied by; in programs. */

@@ -1,7 +1,7 @@
 /** Transforms of views: one kernel reads what the view shows and writes the order that is asked for, with the same results. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { complex, explain, fft, random, signal, type Tensor } from "../../../src/index.js";
+import { complex, explain, fft, grad, random, signal, type Tensor, vmap } from "../../../src/index.js";
 import { framed } from "../../../src/tensor/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 
@@ -55,5 +55,38 @@ describeOnTensorDevices("transforms of views", () => {
       .sum()
       .itemSync() as number;
     assert.ok(Math.abs(power - plain) < 1e-3 * plain);
+  });
+});
+
+describeOnTensorDevices("transforms of planes", () => {
+  const planes = random.normal(random.key(2), [3, 48, 20]).realize();
+  const rowsFirst = (x: Tensor) => fft.fft(fft.rfft(x).realize(), { axis: -2 });
+
+  test("rows and columns of real numbers are two kernels, as if the rows had been stored", () => {
+    for (const x of [planes, planes.at(0), planes.reshape([3, 1, 48, 20])]) {
+      const found = fft.rfft2(x);
+      assert.equal(kernels(found), 2);
+      assert.ok(far(found, rowsFirst(x)) < 1e-4);
+    }
+    assert.ok(far(fft.irfft2(fft.rfft2(planes)), planes) < 1e-5);
+  });
+
+  test("rows that others read, too, or that are a view, stay right", () => {
+    const half = fft.rfft(planes);
+    const both = half.sum({ axis: 1 }).add(fft.fft(half, { axis: 1 }).sum({ axis: 1 }));
+    const plain = fft.rfft(planes).realize();
+    const wanted = plain.sum({ axis: 1 }).add(fft.fft(plain, { axis: 1 }).sum({ axis: 1 }));
+    assert.ok(far(both, wanted) < 1e-3);
+    const turned = planes.mT.at(":", "::2");
+    assert.ok(far(fft.rfft2(turned.mT), rowsFirst(turned.mT.mul(1).realize())) < 1e-4);
+    assert.ok(far(fft.rfft2(planes, { s: [40, 18] }), fft.fft(fft.rfft(planes, { n: 18 }).realize(), { axis: 1, n: 40 })) < 1e-4); // biome-ignore format: one line
+  });
+
+  test("the gradient, and a batch of them", () => {
+    const power = (x: Tensor) => fft.rfft2(x).abs().square().sum();
+    const plain = (x: Tensor) => fft.fft(fft.rfft(x).mT).abs().square().sum();
+    const [found, wanted] = [grad(power)(planes), grad(plain)(planes)];
+    assert.ok(far(found, wanted) < 1e-4 * (wanted.abs().max().itemSync() as number));
+    assert.ok(far(vmap(fft.rfft2)(planes), fft.rfft2(planes)) < 1e-5);
   });
 });

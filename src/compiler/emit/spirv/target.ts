@@ -69,6 +69,8 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
       ...(gpu.votingLanes > 0 && { subgroupSize: gpu.votingLanes }),
       ...(fragments.length > 0 && { matrices: { subgroupSize, shapes: fragments } }),
     },
+    // Four bytes a number, and some between them against conflicts of banks.
+    fft: { ...gpuProfile.fft, mostNumbers: Math.min(gpuProfile.fft.mostNumbers, Math.floor(sharedBytes / 5)) },
     sort: {
       ...gpuProfile.sort,
       // Barriers again: tiles of a workgroup were four times as slow on a software driver as tiles of a thread.

@@ -6,17 +6,23 @@
  * pass writes them where they belong, with the digits in reverse order.
  */
 import { productOf } from "../../../core/shape.js";
-import { dftExtents } from "../../../graph/primitives/dft.js";
+import { Node } from "../../../graph/node.js";
+import type { Params } from "../../../graph/primitive.js";
+import { type DftParams, dft, dftExtents, dftParams } from "../../../graph/primitives/dft.js";
 import type { Kernel } from "../../ir/ir.js";
 import type { TargetProfile } from "../../target/profile.js";
-import type { Routine, RoutineBuffer } from "../../target/routine.js";
+import type { Routine, RoutineBuffer, RoutineStep } from "../../target/routine.js";
 import { joinedHalvesKernel } from "./joined-halves.js";
 import type { Digit, Factor, Pass, Reading, Writing } from "./pass.js";
+import { rowsAndColumnsKernel } from "./rows-and-columns.js";
 import { sharedRowsKernel } from "./shared-rows.js";
 import { type Memory, nearAxis, resultOf, sourceOf, type Transforms, temporaryOf, transformsOf } from "./transforms.js";
 import { vectorRowsKernel } from "./vector-rows.js";
 
-export const dftRoutine: Routine = (node, profile) => {
+export const dftRoutine: Routine = (node, profile, settings) =>
+  dftParams(node).rows ? rowsFirst(node, profile, settings) : ofOneAxis(node, profile, settings);
+
+const ofOneAxis: Routine = (node, profile) => {
   const transforms = transformsOf(node, profile.fft);
   const passes = passesOf(transforms);
   const { plan, params, batch, type } = transforms;
@@ -40,6 +46,42 @@ export const dftRoutine: Routine = (node, profile) => {
         return `${to} = Fourier transform of ${seen} along axis ${params.axis}${which}, with constants of ${table}`;
       },
     })),
+  };
+};
+
+/** The transform of columns of what a transform of rows gives: both in two kernels, or three where workgroups are small. */
+const rowsFirst: Routine = (node, profile, settings) => {
+  const { rows, ...params } = dftParams(node) as DftParams & { readonly rows: DftParams };
+  const [x, table, rowTable] = node.inputs;
+  const { dtype, device } = node;
+  const shape = [...x.shape.slice(0, -1), dftExtents(rows).given, 2];
+  const between = new Node(dft, rows as unknown as Params, [x, rowTable], shape, dtype, device);
+  const columns = new Node(dft, params as unknown as Params, [between, table], node.shape, dtype, device);
+  const plan = ofOneAxis(columns, profile, settings);
+  const [pass, behind] = [between, columns].map((each) => passesOf(transformsOf(each, profile.fft))[0]);
+  const [input, ofColumns, ofRows] = [0, 1, 2].map((index): RoutineBuffer => ({ kind: "input", index }));
+  const [first, ...others] = plan.steps;
+  const what = (to: string, from: string, constants: string) =>
+    `${to} = Fourier transform of ${from} along axis ${rows.axis}, with constants of ${constants}`;
+  const kernel = rowsAndColumnsKernel(pass, behind, profile);
+  if (kernel) {
+    const joined: RoutineStep = {
+      kernel,
+      buffers: [input, ofColumns, ofRows, { kind: "temporary", index: 0 }],
+      formula: ([from, own, ofLines, to]) =>
+        `${what(to, from, ofLines)}, then pass 1 of 2 along axis ${params.axis}, with constants of ${own}`,
+    };
+    return { ...plan, steps: [joined, ...others] };
+  }
+  const stored: RoutineBuffer = { kind: "temporary", index: plan.temporaries.length };
+  const alone: RoutineStep = {
+    kernel: kernelOf(pass, profile),
+    buffers: [input, ofRows, stored],
+    formula: ([from, constants, to]) => what(to, from, constants),
+  };
+  return {
+    temporaries: [...plan.temporaries, { dtype, shape }],
+    steps: [alone, { ...first, buffers: [stored, ...first.buffers.slice(1)] }, ...others],
   };
 };
 

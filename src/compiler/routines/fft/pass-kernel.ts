@@ -17,6 +17,21 @@ export interface Transform {
   readonly digits: readonly Value[];
 }
 
+/** Buffers of a kernel. Of passes that share one, each has some of them. */
+interface PassBuffers {
+  readonly source: number;
+  readonly table: number;
+  readonly target: number;
+  readonly window: number | null;
+}
+
+const buffersOf = (k: KernelBuilder, { type, reading }: Pass): PassBuffers => ({
+  source: k.buffer(type, false),
+  table: k.buffer(type, false),
+  target: k.buffer(type, true),
+  window: reading.isWindowed ? k.buffer(type, false) : null,
+});
+
 /** A number as a value, or none, and a constant that is added to it. */
 function constantApart(x: Value): [value: Value | null, constant: number] {
   if (x.op === "constant") return [null, Number(x.attribute)];
@@ -26,20 +41,13 @@ function constantApart(x: Value): [value: Value | null, constant: number] {
 
 export class PassKernel {
   readonly ops: ComplexOps;
-  private readonly source: number;
-  private readonly table: number;
-  private readonly target: number;
-  private readonly window: number | null;
 
   constructor(
     readonly k: KernelBuilder,
     readonly pass: Pass,
+    readonly buffers: PassBuffers = buffersOf(k, pass),
   ) {
     this.ops = new ComplexOps(k, pass.type);
-    this.source = k.buffer(pass.type, false);
-    this.table = k.buffer(pass.type, false);
-    this.target = k.buffer(pass.type, true);
-    this.window = pass.reading.isWindowed ? k.buffer(pass.type, false) : null;
   }
 
   i(value: number): Value {
@@ -167,8 +175,9 @@ export class PassKernel {
     const index = isOfComplex ? this.add(this.mul(at, 2), this.i(part)) : at;
     const load = (buffer: number, where: Value) =>
       k.load(buffer, isInside ? k.select(isInside, where, this.i(0)) : where, type);
-    const value = load(this.source, index);
-    const seen = this.window === null ? value : k.binary("mul", value, load(this.window, place));
+    const { source, window } = this.buffers;
+    const value = load(source, index);
+    const seen = window === null ? value : k.binary("mul", value, load(window, place));
     return isInside ? k.select(isInside, seen, this.ops.real(0)) : seen;
   }
 
@@ -202,28 +211,34 @@ export class PassKernel {
     const isWhole = writing.kind === "pairs" || writing.kind === "halved";
     const open = this.both(isWhole ? null : this.isBefore(position, writing.extent, computed), gate);
     if (writing.kind === "real") {
-      k.store(this.target, place(position), re, false, open);
+      k.store(this.buffers.target, place(position), re, false, open);
     } else if (writing.kind === "pairs") {
       const twice = this.mul(position, 2);
-      k.store(this.target, place(twice), re, false, open);
-      k.store(this.target, place(this.add(twice, this.i(1))), im, false, open);
+      k.store(this.buffers.target, place(twice), re, false, open);
+      k.store(this.buffers.target, place(this.add(twice, this.i(1))), im, false, open);
     } else {
       const index = this.mul(place(position), 2);
-      k.store(this.target, index, re, false, open);
-      k.store(this.target, this.add(index, this.i(1)), im, false, open);
+      k.store(this.buffers.target, index, re, false, open);
+      k.store(this.buffers.target, this.add(index, this.i(1)), im, false, open);
     }
   }
 
   /** Writes the numbers k and length - k of half a spectrum, from those of the spectrum of pairs. */
   writeHalved(transform: Transform, at: Value, z: ComplexValue, across: ComplexValue, gate: Value | null): void {
-    const { ops, k } = this;
-    const { whole, sign, writing } = this.pass;
+    const [own, other] = this.halved(z, across, this.halfRoot(at));
+    this.writeAt(transform.to, at, own, gate);
+    this.writeAt(transform.to, this.k.binary("sub", this.i(this.pass.whole), at), other, gate);
+  }
+
+  /** The numbers k and length - k of half a spectrum, from those of the spectrum of pairs and the root of k. */
+  halved(z: ComplexValue, across: ComplexValue, root: ComplexValue): [ComplexValue, ComplexValue] {
+    const { ops } = this;
+    const { sign, writing } = this.pass;
     const y = ops.conj(across);
     const even = ops.scaled(ops.add(z, y), writing.scale / 2);
     const odd = ops.turned(ops.scaled(ops.sub(z, y), writing.scale / 2), -1);
-    const moved = ops.mul(odd, this.halfRoot(at), sign === 1);
-    this.writeAt(transform.to, at, ops.add(even, moved), gate);
-    this.writeAt(transform.to, k.binary("sub", this.i(whole), at), ops.conj(ops.sub(even, moved)), gate);
+    const moved = ops.mul(odd, root, sign === 1);
+    return [ops.add(even, moved), ops.conj(ops.sub(even, moved))];
   }
 
   // ------------------------------------------------------------------------------------------------ constants
@@ -233,8 +248,8 @@ export class PassKernel {
     const { k } = this;
     const index = this.mul(this.add(at, this.i(start)), 2);
     const value = {
-      re: k.load(this.table, index, this.pass.type),
-      im: k.load(this.table, this.add(index, this.i(1)), this.pass.type),
+      re: k.load(this.buffers.table, index, this.pass.type),
+      im: k.load(this.buffers.table, this.add(index, this.i(1)), this.pass.type),
     };
     return isConjugate ? this.ops.conj(value) : value;
   }
@@ -272,7 +287,7 @@ export class PassKernel {
   }
 
   /** The root of twice the length that joins numbers which lie across the middle of half a spectrum. */
-  private halfRoot(at: Value): ComplexValue {
+  halfRoot(at: Value): ComplexValue {
     const { halves } = this.pass;
     return halves === null ? this.longRoot(at) : this.constant(halves, at, false);
   }

@@ -12,10 +12,10 @@ import { areNeighbours, countOf, type Pass, type Stage, stagesOf } from "./pass.
 import { PassKernel, type Transform } from "./pass-kernel.js";
 
 /** More shared memory than this, and some drivers refuse the kernel. */
-const MOST_BYTES = 48 * 1024;
+export const MOST_BYTES = 48 * 1024;
 
 /** How a workgroup shares the work of a pass. */
-interface Share {
+export interface Share {
   /** Transforms of a workgroup. */
   readonly columns: number;
   readonly lanes: number;
@@ -60,12 +60,26 @@ function shareOf(pass: Pass, stages: readonly Stage[], { tiles, fft, hasSlowBarr
   if (isAcross) while (columns * perTransform < fft.fewLanes && columns < countOf(pass)) columns *= 2;
   for (; ; columns /= 2) {
     const lanes = Math.max(2, Math.min(mostLanes, Math.ceil(columns * perTransform)));
-    const layouts = exchangesOf(pass, stages, columns, bytes).map(layoutOf);
-    const places = columns * Math.max(...layouts.map(({ pitch }) => pitch));
-    const isByParts = !hasSlowBarriers || 2 * places * bytes > room;
-    if (places * bytes <= room) return { columns, lanes, layouts, places, isByParts };
+    const share = shareOfColumns(pass, stages, columns, lanes, room, hasSlowBarriers);
+    if (share) return share;
     if (columns === 1) throw new Error(`${pass.name}: ${length} numbers do not fit ${room} bytes of shared memory`);
   }
+}
+
+/** So many transforms of a workgroup; null where they do not fit `room` bytes. */
+export function shareOfColumns(
+  pass: Pass,
+  stages: readonly Stage[],
+  columns: number,
+  lanes: number,
+  room: number,
+  hasSlowBarriers: boolean,
+): Share | null {
+  const bytes = pass.type === "f64" ? 8 : 4;
+  const layouts = exchangesOf(pass, stages, columns, bytes).map(layoutOf);
+  const places = columns * Math.max(...layouts.map(({ pitch }) => pitch));
+  const isByParts = !hasSlowBarriers || 2 * places * bytes > room;
+  return places * bytes <= room ? { columns, lanes, layouts, places, isByParts } : null;
 }
 
 /**
@@ -112,25 +126,23 @@ interface Item {
 }
 
 /** A number on its way to another lane. */
-interface Sent {
+export interface Sent {
   readonly place: Value;
   readonly value: ComplexValue;
   readonly gate: Value | null;
 }
 
 /** A kernel in the making. */
-class SharedRows {
+export class SharedRows {
   private memory: { readonly re: number; readonly im: number } | null = null;
-  private readonly p: PassKernel;
 
   constructor(
-    private readonly k: KernelBuilder,
-    private readonly pass: Pass,
-    private readonly stages: readonly Stage[],
-    private readonly share: Share,
-  ) {
-    this.p = new PassKernel(k, pass);
-  }
+    protected readonly k: KernelBuilder,
+    protected readonly pass: Pass,
+    protected readonly stages: readonly Stage[],
+    protected readonly share: Share,
+    protected readonly p = new PassKernel(k, pass),
+  ) {}
 
   write(): Kernel {
     const { p, pass, stages } = this;
@@ -201,7 +213,7 @@ class SharedRows {
   }
 
   /** Half a spectrum: each lane takes numbers that lie across the middle from each other. */
-  private writeHalved(sent: readonly Sent[]): void {
+  protected writeHalved(sent: readonly Sent[]): void {
     const { p, k, pass } = this;
     const { pitch } = this.share.layouts[this.stages.length - 1];
     // The first number has itself across; its lane takes the one in the middle as well, where there is one.
@@ -237,21 +249,28 @@ class SharedRows {
 
   /** The lane's part of `perTransform` items of each transform; lanes go across transforms or along one. */
   private items(perTransform: number, isAcross: boolean): Item[] {
-    const { p, k } = this;
-    const { columns, lanes } = this.share;
-    const count = columns * perTransform;
-    return Array.from({ length: Math.ceil(count / lanes) }, (_, turn) => {
-      const own = p.add(k.lane, p.i(turn * lanes));
-      const isInside = (turn + 1) * lanes > count ? k.compare("lt", own, p.i(count)) : null;
-      const safe = isInside ? k.binary("min", own, p.i(count - 1)) : own;
+    const { p } = this;
+    const { columns } = this.share;
+    return this.turns(columns * perTransform).map(({ at: safe, isInside }) => {
       if (columns === 1) return { column: p.i(0), at: safe, isInside };
       const [quotient, remainder] = p.divided(safe, isAcross ? columns : perTransform);
       return isAcross ? { column: remainder, at: quotient, isInside } : { column: quotient, at: remainder, isInside };
     });
   }
 
+  /** The lane's numbers below a count. */
+  protected turns(count: number): Omit<Item, "column">[] {
+    const { p, k } = this;
+    const { lanes } = this.share;
+    return Array.from({ length: Math.ceil(count / lanes) }, (_, turn) => {
+      const own = p.add(k.lane, p.i(turn * lanes));
+      const isInside = (turn + 1) * lanes > count ? k.compare("lt", own, p.i(count)) : null;
+      return { at: isInside ? k.binary("min", own, p.i(count - 1)) : own, isInside };
+    });
+  }
+
   /** A transform of the workgroup. Beyond the last there is nothing to write: `gate`. */
-  private transformOf(column: Value): { readonly transform: Transform; readonly gate: Value | null } {
+  protected transformOf(column: Value): { readonly transform: Transform; readonly gate: Value | null } {
     const { p, k, pass } = this;
     const { columns } = this.share;
     const count = countOf(pass);
@@ -264,7 +283,7 @@ class SharedRows {
    * Numbers sent to places, and those found at other places after all have arrived. On an H200 half the memory is worth more
    * than the barriers between the parts cost: 0.079 ms instead of 0.113 for 4096 rows of 4096.
    */
-  private exchange(sent: readonly Sent[], wanted: readonly Value[]): ComplexValue[] {
+  protected exchange(sent: readonly Sent[], wanted: readonly Value[]): ComplexValue[] {
     const { k } = this;
     const { places, isByParts } = this.share;
     const isFirst = this.memory === null;
@@ -292,5 +311,5 @@ class SharedRows {
   }
 }
 
-const both = (k: KernelBuilder, a: Value | null, b: Value | null): Value | null =>
+export const both = (k: KernelBuilder, a: Value | null, b: Value | null): Value | null =>
   a && b ? k.binary("and", a, b) : (a ?? b);

@@ -31,7 +31,7 @@ export interface Transforms {
 export function transformsOf(node: Node, limits: DftLimits): Transforms {
   const params = dftParams(node);
   const type = dftFloat(node);
-  const { axis, kind, length, isOfComplex, view, order } = params;
+  const { axis, kind, length, isOfComplex, view, order, passes } = params;
   const [{ shape: stored }] = node.inputs;
   const shape = view?.shape ?? (isOfComplex ? stored.slice(0, -1) : stored);
   const from = view?.strides ?? stridesOf(shape);
@@ -39,7 +39,7 @@ export function transformsOf(node: Node, limits: DftLimits): Transforms {
   return {
     type,
     params,
-    plan: planDft(kind, length, type, limits, areColumns(shape, axis)),
+    plan: planDft(kind, length, type, limits, areColumns(shape, axis), passes),
     batch: joined(
       shape.flatMap((extent, i) => (i === axis || extent === 1 ? [] : [{ extent, from: from[i], to: to[i] }])),
     ),

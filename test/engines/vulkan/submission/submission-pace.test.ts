@@ -36,8 +36,17 @@ describe("recorded commands are submitted", () => {
     );
   });
 
-  test("at once where they touch much memory, until the GPU has two batches", () => {
-    assert.deepEqual(submissionsOf(8, 256 * MIB, neverDone), [1, 2]);
+  test("at once where they touch much memory, then sixteen times as much, until the GPU has two batches", () => {
+    assert.deepEqual(submissionsOf(8, 256 * MIB, neverDone), [1, 3]);
+  });
+
+  test("rarely while the GPU has one batch, at once when it has none", () => {
+    const busy = (n: number) => Math.min(1, n);
+    assert.deepEqual(submissionsOf(40, 256 * MIB, busy), [1, 3, 35]);
+    assert.deepEqual(
+      submissionsOf(40, 256 * MIB, (n) => (n === 2 ? 0 : busy(n))),
+      [1, 3, 4],
+    );
   });
 
   test("at once where they touch much memory and the GPU is done with the ones before, up to a limit", () => {
