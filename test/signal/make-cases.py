@@ -115,6 +115,13 @@ for mode in ["full", "same", "valid"]:
         if mode == "valid" and a.shape == (20, 2):
             continue
         case("oaConvolve", [a, b], {"mode": mode, **({} if axes is None else {"axes": axes})}, {"": ss.oaconvolve(a, b, mode, axes=axes)})
+for count in [5, 8, 13]:
+    for window in ["hann", ["kaiser", 3.0]]:
+        named = tuple(window) if isinstance(window, list) else window
+        x = real(8)
+        case("resample", [x], {"window": window}, {"": ss.resample(x, count, window=named)}, [count])
+        x = cplx(2, 9)
+        case("resample", [x], {"axis": 1, "window": window}, {"": ss.resample(x, count, axis=1, window=named)}, [count])
 with open("cases.json", "w") as file:
     json.dump(cases, file, separators=(",", ":"))
     file.write("\n")

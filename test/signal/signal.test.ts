@@ -62,6 +62,20 @@ describeOnTensorDevices("signals", (device) => {
     }
   });
 
+  test("a window of one's own for resample is given by frequency; both signs have the mean of their factors", () => {
+    const x = random.normal(random.key(8), [2, 9]);
+    const values = [1, 0.9, 0.6, 0.5, 0.1, 0.3, 0.2, 0.8, 0.4];
+    const mean = values.map((value, k) => (value + values[(9 - k) % 9]!) / 2);
+    const of = (window: readonly number[]) => signal.resample(x, 12, { axis: 1, window: tensor([...window]) });
+    const complex = (window: readonly number[]) =>
+      signal.resample(x.cast("c64"), 12, { axis: 1, window: tensor([...window]) });
+    const wanted = complex(mean).real();
+    for (const each of [of(values), of(mean)]) {
+      assert.ok((each.sub(wanted).abs().max().itemSync() as number) < 1e-5);
+    }
+    assert.ok((complex(values).imag().abs().max().itemSync() as number) > 1e-2, "complex signals keep both factors");
+  });
+
   test("a window of one's own, and stft inside jit", () => {
     const x = random.normal(random.key(6), [300]);
     const window = signal.hann(32, { sym: false });
