@@ -92,14 +92,19 @@ export interface FitProgress {
   readonly secondsLeft?: number | null;
 }
 
-/** What was learned, a promise of it, or the work of learning it, which tells of its progress. */
-export type Learning<L> = L | Promise<L> | AsyncGenerator<FitProgress, L>;
+/**
+ * What was learned; or, where values must be read on the way, the work of learning it, which tells of its progress or does not. Such work
+ * begins when the values of the samples have been checked. What only records tensors does not wait for that.
+ */
+export type Learning<L> = L | (() => Promise<L>) | AsyncGenerator<FitProgress, L>;
 
 const isWork = <L>(learning: Learning<L>): learning is AsyncGenerator<FitProgress, L> =>
   typeof learning === "object" && learning !== null && Symbol.asyncIterator in learning;
 
-const isLater = <L>(learning: Learning<L>): learning is Promise<L> | AsyncGenerator<FitProgress, L> =>
-  learning instanceof Promise || isWork(learning);
+const isPromised = <L>(learning: Learning<L>): learning is () => Promise<L> => typeof learning === "function";
+
+const isLater = <L>(learning: Learning<L>): learning is (() => Promise<L>) | AsyncGenerator<FitProgress, L> =>
+  isPromised(learning) || isWork(learning);
 
 /** Whether something holds of a kind, or of its estimators with these options. */
 export type Claim<O> = boolean | ((options: O) => boolean);
@@ -257,24 +262,43 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   checkSomeSamples(operation, x);
   const { y, classes } = await definition.targets.read(operation, targets, x, given);
   const weights = weightsOf(operation, definition, given, x, options);
+  const groups = groupsOf(operation, definition, given);
   const allowsMissing = holds(definition.allowsMissing, options, false);
-  await Promise.all([
+  given.signal?.throwIfAborted();
+  const checking = Promise.all([
     checkFinite(operation, "the sample", x, { features, allowsMissing }),
     y && classes === null ? checkFinite(operation, "target", y) : null,
     weights ? checkWeights(operation, weights) : null,
   ]);
+  if (definition.checkSamples || (y && definition.checkTargets)) await checking;
   await definition.checkSamples?.(operation, x, features, options);
   if (y) await definition.checkTargets?.(operation, y, options);
   const facts: Facts = { features, classes };
-  given.signal?.throwIfAborted();
-  const groups = groupsOf(operation, definition, given);
   const data: Data = { x, y, weights, groups, facts, signal: given.signal };
-  const learning = definition.learn(data, options);
-  const learned = isWork(learning) ? yield* withTimeLeft(learning) : await learning;
+  const learning = await begun(() => definition.learn(data, options), checking);
+  given.signal?.throwIfAborted();
+  const learned = isWork(learning) ? yield* withTimeLeft(learning) : isPromised(learning) ? await learning() : learning;
   startComputing(leaves(learned));
   await definition.checkLearned?.(operation, learned);
   await besides?.(data);
   return model(learned, options, facts);
+}
+
+/**
+ * Learning, begun while the values of samples are looked at: what only records tensors is computed meanwhile, so that a GPU need not wait
+ * for the answer. Refused values are told first, since they may be why anything else failed.
+ */
+async function begun<L>(learn: () => Learning<L>, checking: Promise<unknown>): Promise<Learning<L>> {
+  let learning: Learning<L>;
+  try {
+    learning = learn();
+    if (!isLater(learning)) startComputing(leaves(learning));
+  } catch (error) {
+    await checking;
+    throw error;
+  }
+  await checking;
+  return learning;
 }
 
 /**
@@ -310,8 +334,6 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
     options,
   );
   if (isLater(learned)) {
-    // Nobody waits for it, and it may fail on values that are not there.
-    if (learned instanceof Promise) learned.catch(() => {});
     throw new UnsupportedError(`${operation}: ${definition.kind} reads values while it learns; await its fit.`);
   }
   return model(learned, options, facts);

@@ -200,7 +200,7 @@ export const pca = transformer<PcaLearned, PcaOptions, typeof pcaMethods>({
         `pca.fit: nComponents "mle" needs as many samples as features at least, and there are ${samples} and ${features}.`,
       );
     }
-    if (nComponents === "mle" || nComponents < 1) return choosing(x, options);
+    if (nComponents === "mle" || nComponents < 1) return () => choosing(x, options);
     checkWholeSetting("pca.fit", "nComponents", nComponents, Math.min(samples, features));
     return learned(x, options, nComponents);
   },

@@ -94,7 +94,7 @@ export const kNeighborsImputer = transformer<KNeighborsImputerLearned, KNeighbor
   },
   learn({ x }, { addIndicator }) {
     if (!addIndicator) return { samples: x, indicated: null };
-    return chosenFeatures(x).then((indicated) => ({ samples: x, indicated }));
+    return async () => ({ samples: x, indicated: await chosenFeatures(x) });
   },
   transform: ({ samples, indicated }, x, options) =>
     withPresence(imputed(samples, x.cast(samples.dtype) as Tensor, options), x, indicated),

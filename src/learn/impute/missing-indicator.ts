@@ -60,12 +60,13 @@ export const missingIndicator = transformer<MissingIndicatorLearned, MissingIndi
     if (features === "all") {
       return { indicated: arange(x.shape[1] as number, { device: x.device, dtype: "i32" }) as Tensor };
     }
-    return chosenFeatures(x).then((indicated) => {
+    return async () => {
+      const indicated = await chosenFeatures(x);
       if (indicated.size > 0) return { indicated };
       throw new ArgumentError(
         'missingIndicator.fit: no value is missing, so that no column is left; give { features: "all" } for all.',
       );
-    });
+    };
   },
   transform: ({ indicated }, x) => presenceOf(x, indicated),
   featureNames: ({ indicated }, features) => missingNames(missingIn(indicated), inputNames(features)),

@@ -103,7 +103,7 @@ export const simpleImputer = transformer<SimpleImputerLearned, SimpleImputerOpti
     const found = statisticsOf(x, facts.features, options);
     const statistics = (options.keepEmptyFeatures ? where(found.isNaN(), 0, found) : found) as Tensor;
     if (!options.addIndicator) return { statistics, indicated: null };
-    return chosenFeatures(x).then((indicated) => ({ statistics, indicated }));
+    return async () => ({ statistics, indicated: await chosenFeatures(x) });
   },
   transform: ({ statistics, indicated }, x) =>
     withPresence(where(x.isNaN(), statistics.cast(x.dtype), x) as Tensor, x, indicated),
