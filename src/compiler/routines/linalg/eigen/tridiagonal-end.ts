@@ -64,7 +64,7 @@ function isPossible(rows: number, kind: NumberKind, profile: TargetProfile): boo
   const registers = (held * quads * QUAD * bytesOf(kind)) / 4;
   return (
     registers <= (profile.hasSlowBarriers ? SOFTWARE_REGISTERS : REGISTERS) &&
-    (3 * padded + team + lanes / near) * bytesOf(kind) <= arrayBytes(profile)
+    (3 * padded + 1 + team + lanes / near) * bytesOf(kind) <= arrayBytes(profile)
   );
 }
 
@@ -114,6 +114,8 @@ class End {
   private readonly x: NumArray;
   private readonly v: NumArray;
   private readonly y: NumArray;
+  /** The factor of the reflection. */
+  private readonly tau: NumArray;
   /** Parts of the sum of squares of the column, and of vᴴ y. */
   private readonly squares: number;
   private readonly dots: number;
@@ -134,6 +136,7 @@ class End {
     this.results = [k.buffer(field.type, true), k.buffer(field.type, true)];
     [this.vectors, this.factors] = [field.buffer(true), field.buffer(true)];
     [this.x, this.v, this.y] = [0, 1, 2].map(() => field.array(share.padded)) as [NumArray, NumArray, NumArray];
+    this.tau = field.array(1);
     this.squares = k.array(field.type, share.team);
     this.dots = k.array(field.type, share.lanes / share.near);
     this.place = k.binary("irem", k.lane, this.i(share.team));
@@ -154,6 +157,7 @@ class End {
 
   write(): Kernel {
     const { k, rows } = this;
+    this.keepZeros();
     let elements = this.given();
     if (rows > 1) {
       const last = k.loop(rows - 1, this.flat(elements), (column, registers) =>
@@ -274,9 +278,9 @@ class End {
     const next = this.add(column, 1);
     this.spread(column, elements);
     k.barrier();
-    const tau = this.reflect(column, next);
+    this.reflect(column, next);
     k.barrier();
-    return this.reflected(next, tau, elements);
+    return this.reflected(next, elements);
   }
 
   /** The team that has the row of this number writes it, turned around: the column. Each of its lanes adds squares of what it wrote. */
@@ -285,15 +289,10 @@ class End {
     const [held, slot] = [k.binary("idiv", column, this.i(share.teams)), k.binary("irem", column, this.i(share.teams))];
     const next = this.add(column, 1);
     const zero = k.constant(field.type, 0);
-    k.when(k.compare("eq", this.slot, slot), () => {
+    const write = (row: readonly Num[]): void => {
       let squares = zero;
       for (let quad = 0; quad < share.quads; quad++) {
-        const values = Array.from({ length: QUAD }, (_, at) => {
-          const own = elements.map((row) => row[quad * QUAD + at]);
-          return field.conj(
-            own.reduce((chosen, x, which) => field.select(k.compare("eq", held, this.i(which)), x, chosen)),
-          );
-        });
+        const values = row.slice(quad * QUAD, (quad + 1) * QUAD).map((x) => field.conj(x));
         field.setMany(this.x, this.quad(quad), values);
         values.forEach((value, at) => {
           const isBelow = k.compare("gt", this.add(this.quad(quad), at), next);
@@ -301,24 +300,40 @@ class End {
         });
       }
       k.set(this.squares, this.place, squares);
-      return [];
+    };
+    const isOwn = k.compare("eq", this.slot, slot);
+    elements.forEach((row, at) => {
+      k.when(k.binary("and", isOwn, k.compare("eq", held, this.i(at))), () => {
+        write(row);
+        return [];
+      });
     });
   }
 
   /** The reflection of the column that was spread; its vector goes to the lanes, and all of it to the results. */
-  private reflect(column: Value, next: Value): Num {
-    const { k, field, share } = this;
-    const squares = this.sum(this.squares, share.team);
-    const { beta, tau, inverse } = reflectionOf(k, field, field.get(this.x, next), squares);
-    // A rest that counts as zero has no part in the vector: the reflection of a complex head would not be unitary with it.
-    const isSome = k.compare("gt", squares, k.constant(field.type, 0));
-    eachByLane(k, share.padded, (row) => {
-      const isBelow = k.binary("and", isSome, k.compare("gt", row, next));
-      const below = field.select(isBelow, field.mul(field.get(this.x, row), inverse), field.zero);
-      field.set(this.v, row, field.select(k.compare("eq", row, next), field.one, below));
+  private reflect(column: Value, next: Value): void {
+    const { k, field, share, size, start, rows } = this;
+    const line = this.add(this.mul(k.row, size.n), this.add(column, start));
+    // Lanes without a row would only keep the others from their turns.
+    k.when(k.compare("lt", k.lane, this.i(share.padded)), () => {
+      const squares = this.sum(this.squares, share.team);
+      const { beta, tau, inverse } = reflectionOf(k, field, field.get(this.x, next), squares);
+      // A rest that counts as zero has no part in the vector: the reflection of a complex head would not be unitary with it.
+      const isSome = k.compare("gt", squares, k.constant(field.type, 0));
+      eachByLane(k, share.padded, (row) => {
+        const isBelow = k.binary("and", isSome, k.compare("gt", row, next));
+        const below = field.select(isBelow, field.mul(field.get(this.x, row), inverse), field.zero);
+        const element = field.select(k.compare("eq", row, next), field.one, below);
+        field.set(this.v, row, element);
+        const to = this.add(this.mul(line, size.n), this.add(row, start));
+        field.store(this.vectors, to, element, share.padded === rows ? null : this.isInside(row));
+      });
+      field.set(this.tau, this.i(0), tau, this.isFirstOf(share.lanes));
+      k.store(this.results[0], line, field.get(this.x, column).re, true);
+      k.store(this.results[1], line, beta.re, true);
+      field.store(this.factors, line, tau, null, true);
+      return [];
     });
-    this.keep(column, field.get(this.x, column).re, beta.re, tau);
-    return tau;
   }
 
   /** The sum of the first numbers of a shared array, real, in pairs, so that additions do not wait for one another. */
@@ -330,31 +345,22 @@ class End {
     return terms[0];
   }
 
-  private keep(column: Value, diagonal: Value, beside: Value, tau: Num): void {
-    const { k, field, size, start } = this;
-    const to = this.add(this.mul(k.row, size.n), this.add(column, start));
-    k.store(this.results[0], to, diagonal, true);
-    k.store(this.results[1], to, beside, true);
-    field.store(this.factors, to, tau, null, true);
-  }
-
-  /** A column's vector, with zeros before the rest. */
-  private keepVector(column: Value | null): void {
+  /** The vectors have zeros before the rest, and the last is nothing. */
+  private keepZeros(): void {
     const { k, field, size, start, rows } = this;
-    const line = this.add(this.mul(k.row, size.n), this.add(column ?? this.i(rows - 1), start));
-    eachByLane(k, size.n, (at) => {
-      const row = k.binary("sub", at, this.i(start));
-      const element = column ? field.get(this.v, k.binary("max", row, this.i(0))) : field.zero;
-      const isRest = k.compare("ge", row, this.i(0));
-      field.store(this.vectors, this.add(this.mul(line, size.n), at), field.select(isRest, element, field.zero));
+    const first = this.add(this.mul(k.row, size.n), start);
+    eachByLane(k, rows * start, (at) => {
+      const [row, column] = [k.binary("idiv", at, this.i(start)), k.binary("irem", at, this.i(start))];
+      field.store(this.vectors, this.add(this.mul(this.add(first, row), size.n), column), field.zero);
     });
+    const last = this.add(this.mul(this.add(first, rows - 1), size.n), start);
+    eachByLane(k, rows, (at) => field.store(this.vectors, this.add(last, at), field.zero));
   }
 
   /** A - v wᴴ - w vᴴ. */
-  private reflected(next: Value, tau: Num, elements: Elements): Elements {
+  private reflected(next: Value, elements: Elements): Elements {
     const { k, field, share } = this;
     const sums = this.productsOfRows(next, elements);
-    this.keepVector(k.binary("sub", next, this.i(1)));
     // Lanes of a team have different columns, so that their parts, times v, are all there is of vᴴ A v.
     const v = sums.map((_, held) => field.get(this.v, this.row(held)));
     const parts = sums.map((sum, held) => field.mul(field.conj(v[held]), sum).re);
@@ -372,7 +378,7 @@ class End {
       field.set(this.y, this.row(held), each, this.isFirstOf(share.team));
     });
     k.barrier();
-    const own = this.coefficients(tau, v, y, this.sum(this.dots, share.lanes / share.near));
+    const own = this.coefficients(field.get(this.tau, this.i(0)), v, y, this.sum(this.dots, share.lanes / share.near));
     const quads = Array.from({ length: share.quads }, (_, quad) => {
       const given = elements.map((row) => row.slice(quad * QUAD, (quad + 1) * QUAD));
       const found = k.when(
@@ -431,6 +437,5 @@ class End {
     k.store(this.results[0], to, elements[held][quad * QUAD + (last % QUAD)].re, false, isOwn);
     k.store(this.results[1], to, k.constant(field.type, 0), true);
     field.store(this.factors, to, field.zero, null, true);
-    this.keepVector(null);
   }
 }
