@@ -90,6 +90,8 @@ export interface FitProgress {
   readonly steps: number | null;
   /** Seconds that the rest takes, if it goes on as before; null where the number of steps is not known. Runs tell it, kinds do not. */
   readonly secondsLeft?: number | null;
+  /** The progress of the step under way, where that is the fit of another estimator, and which one. */
+  readonly within?: FitProgress & { readonly kind: string };
 }
 
 /**
