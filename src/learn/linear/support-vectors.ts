@@ -131,7 +131,7 @@ export const linearSvr = regressor<LinearMachineLearned, LinearSvrOptions>({
       b: concat([y.sub(tube), y.neg().sub(tube)]) as Tensor,
       c: concat([costs, costs]) as Tensor,
     };
-    return named(hingeMinimum(problem, { tol, maxIter }), fitIntercept, interceptScaling);
+    return named(hingeMinimum(problem, { kind: "linearSvr", tol, maxIter }), fitIntercept, interceptScaling);
   },
   predict: linearPrediction,
 });
@@ -173,7 +173,7 @@ function separated(a: Tensor, y: Tensor, costs: Tensor, options: LinearSvcOption
   if (loss === "hinge") {
     return hingeMinimum(
       { a: a.mul(y.expandDims(1)) as Tensor, b: y.mul(0).add(1) as Tensor, c: costs },
-      { tol, maxIter },
+      { kind: "linearSvc", tol, maxIter },
     );
   }
   // LIBLINEAR penalises the intercept with absolute values, too.
