@@ -10,7 +10,15 @@ import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
-import { checkTensor, computedTogether, isTensor, stack, type Tensor, tensor } from "../../tensor/index.js";
+import {
+  checkTensor,
+  computedTogether,
+  hasWhileLoop,
+  isTensor,
+  stack,
+  type Tensor,
+  tensor,
+} from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import { changedOptions } from "./changed-options.js";
 import { featuresNamed, inputNames } from "./feature-names.js";
@@ -267,17 +275,18 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   const groups = groupsOf(operation, definition, given);
   const allowsMissing = holds(definition.allowsMissing, options, false);
   given.signal?.throwIfAborted();
-  const checking = Promise.all([
-    checkFinite(operation, "the sample", x, { features, allowsMissing }),
-    y && classes === null ? checkFinite(operation, "target", y) : null,
-    weights ? checkWeights(operation, weights) : null,
-  ]);
-  if (definition.checkSamples || (y && definition.checkTargets)) await checking;
-  await definition.checkSamples?.(operation, x, features, options);
-  if (y) await definition.checkTargets?.(operation, y, options);
+  const check = async (): Promise<void> => {
+    await Promise.all([
+      checkFinite(operation, "the sample", x, { features, allowsMissing }),
+      y && classes === null ? checkFinite(operation, "target", y) : null,
+      weights ? checkWeights(operation, weights) : null,
+    ]);
+    await definition.checkSamples?.(operation, x, features, options);
+    if (y) await definition.checkTargets?.(operation, y, options);
+  };
   const facts: Facts = { features, classes };
   const data: Data = { x, y, weights, groups, facts, signal: given.signal };
-  const learning = await begun(() => definition.learn(data, options), checking);
+  const learning = await begun(() => definition.learn(data, options), check);
   given.signal?.throwIfAborted();
   const learned = isWork(learning) ? yield* withTimeLeft(learning) : isPromised(learning) ? await learning() : learning;
   startComputing(leaves(learned));
@@ -287,19 +296,20 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
 }
 
 /**
- * Learning, begun while the values of samples are looked at: what only records tensors is computed meanwhile, so that a GPU need not wait
- * for the answer. Refused values are told first, since they may be why anything else failed.
+ * Learning, begun before the values of samples are known to be good: a GPU computes what was learned while the host records the check, and
+ * the host waits once for both. Loops without a known end wait for the check, since bad values may keep them going. Refused values are
+ * told first: they may be why anything else failed.
  */
-async function begun<L>(learn: () => Learning<L>, checking: Promise<unknown>): Promise<Learning<L>> {
+async function begun<L>(learn: () => Learning<L>, check: () => Promise<void>): Promise<Learning<L>> {
   let learning: Learning<L>;
   try {
     learning = learn();
-    if (!isLater(learning)) startComputing(leaves(learning));
+    if (!isLater(learning) && !hasWhileLoop(leaves(learning))) startComputing(leaves(learning));
   } catch (error) {
-    await checking;
+    await check();
     throw error;
   }
-  await checking;
+  await check();
   return learning;
 }
 
