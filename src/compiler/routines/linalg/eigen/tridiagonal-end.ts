@@ -4,69 +4,18 @@
  *
  * Some neighbouring lanes, a team, share some rows, and each has a few columns of every row: four neighbours, then four further on, so
  * that what is left of the matrix is shared out evenly to the end. Vectors lie in shared memory, where a lane reads four at once and
- * uses them for all of its rows.
+ * uses them for all of its rows. tridiagonal-share.ts shares them out.
  */
 import type { ElementSettings } from "../../../elements/elements.js";
 import type { Kernel, Value } from "../../../ir/ir.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../../target/profile.js";
-import { bytesOf, Field, type Num, type NumberKind, valuesOf } from "../field.js";
+import { Field, type Num, type NumberKind, valuesOf } from "../field.js";
 import { quickDivision } from "../panel.js";
 import { reflectionOf } from "../reflection.js";
-import { arrayBytes, eachByLane, overLanes } from "../workspace.js";
+import { eachByLane, overLanes } from "../workspace.js";
+import { QUAD, type Share, shareOf } from "./tridiagonal-share.js";
 import type { TridiagonalSize } from "./tridiagonal-size.js";
-
-/** Lanes of a workgroup; fewer where software takes their turns. */
-const [LANES, SOFTWARE_LANES] = [512, 128];
-/** Lanes of a team, at most. */
-const TEAM = 8;
-/** Columns of a lane that are neighbours. */
-const QUAD = 4;
-/** Registers of a lane that hold the matrix: a GPU has 128 for each of 512 lanes. Software takes seconds to compile as many. */
-const [REGISTERS, SOFTWARE_REGISTERS] = [72, 32];
-/** Neighbours, at most, that add numbers among themselves: as many as a subgroup of a GPU has. Software has no more than a team. */
-const NEAR = 32;
-
-/** The work of a lane: `held` rows, every `teams`-th, and in each `quads` times four columns. */
-interface Share {
-  readonly lanes: number;
-  readonly team: number;
-  readonly teams: number;
-  readonly held: number;
-  readonly quads: number;
-  /** Neighbours that add numbers among themselves: a subgroup, or a part of one. */
-  readonly near: number;
-  /** Rows and columns that all lanes have, with those of zeros beyond the rest. */
-  readonly padded: number;
-}
-
-function shareOf(rows: number, { hasSlowBarriers, tiles }: TargetProfile): Share {
-  const lanes = 2 ** Math.floor(Math.log2(Math.min(tiles.maxLanes, hasSlowBarriers ? SOFTWARE_LANES : LANES)));
-  const team = Math.max(1, Math.min(TEAM, lanes / QUAD));
-  const teams = lanes / team;
-  const unit = Math.max(teams, QUAD * team);
-  const padded = Math.max(1, Math.ceil(rows / unit)) * unit;
-  const near = hasSlowBarriers ? team : Math.min(NEAR, lanes);
-  return { lanes, team, teams, held: padded / teams, quads: padded / (QUAD * team), near, padded };
-}
-
-/** Rows of the rest that one kernel reduces; 0 where there is none. */
-export function endRows(n: number, kind: NumberKind, profile: TargetProfile): number {
-  if (profile.maxLanes === 1) return 0;
-  const unit = shareOf(1, profile).padded;
-  let most = 0;
-  while (isPossible(most + unit, kind, profile)) most += unit;
-  return Math.min(n, most);
-}
-
-function isPossible(rows: number, kind: NumberKind, profile: TargetProfile): boolean {
-  const { held, quads, padded, lanes, near, team } = shareOf(rows, profile);
-  const registers = (held * quads * QUAD * bytesOf(kind)) / 4;
-  return (
-    registers <= (profile.hasSlowBarriers ? SOFTWARE_REGISTERS : REGISTERS) &&
-    (3 * padded + 1 + team + lanes / near) * bytesOf(kind) <= arrayBytes(profile)
-  );
-}
 
 /**
  * Buffers: the matrix; the product of the vector before, that vector and its factor, unless the rest is the whole matrix, which is not
