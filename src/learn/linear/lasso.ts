@@ -11,6 +11,7 @@ import { vmap } from "../../transforms/vmap.js";
 import { checkAmount } from "../core/settings.js";
 import { regressor } from "../core/sorts.js";
 import { sweep } from "./coordinate-descent.js";
+import { amongFree } from "./implicit-minimum.js";
 import { centred, linearPrediction } from "./linear-model.js";
 import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
 
@@ -132,11 +133,7 @@ function solved(problem: LassoProblem, search: Search): Solved {
   const change = ({ gram, l2 }: LassoProblem, w: Tensor, right: Tensor): Tensor => {
     const isFree = w.notEqual(0).cast(w.dtype) as Tensor;
     const unit = eye(w.size, { dtype: w.dtype, device: w.device });
-    const among = isFree.mul(isFree.expandDims(1));
-    const h = gram
-      .add(unit.mul(l2))
-      .mul(among)
-      .add(unit.mul(isFree.neg().add(1))) as Tensor;
+    const h = amongFree(gram.add(unit.mul(l2)) as Tensor, isFree);
     return solve(h, right.mul(isFree).expandDims(1) as Tensor).squeeze(1) as Tensor;
   };
   const solver: (given: LassoProblem) => Solved = customGradient((given: LassoProblem) => searched(given, search), {
