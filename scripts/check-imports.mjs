@@ -159,7 +159,7 @@ export const INNER_LAYERS = {
     kernels: ["core", "metrics", "optimize", "linear"],
     decomposition: ["core", "kernels"],
     // missing values
-    impute: ["core", "metrics", "neighbors"],
+    impute: ["core", "metrics", "neighbors", "tables"],
     cluster: ["core", "metrics", "neighbors"],
     mixture: ["core", "cluster"],
     manifold: ["core", "optimize", "linear", "metrics", "neighbors", "decomposition", "cluster"],

@@ -1,5 +1,6 @@
 /** Decompositions of matrices of f32, f64, c64 or c128 as functions of tensors; `linalg` gives them their interface. */
 import { realDType } from "../core/dtype.js";
+import { hasWhileLoop as loops } from "../graph/loop-mask.js";
 import { computeTogether, isUnderWay, type Node } from "../graph/node.js";
 import { eigNodes, eigvalsNodes } from "../graph/primitives/linalg/eig.js";
 import { eighNodes } from "../graph/primitives/linalg/eigh.js";
@@ -18,6 +19,9 @@ export function computedTogether<T extends object>(results: T): T {
   if (!nodes.some(({ isAbstract, trace }) => isAbstract || isUnderWay(trace))) computeTogether(nodes);
   return results;
 }
+
+/** Whether it takes a while loop to compute tensors: nobody knows beforehand how many rounds that goes. */
+export const hasWhileLoop = (tensors: readonly Tensor[]): boolean => loops(tensors.map(({ node }) => node));
 
 /** Eigenvalues, rising, and eigenvectors, as columns, of Hermitian matrices. */
 export function hermitianEigen(a: Tensor): [Tensor, Tensor] {

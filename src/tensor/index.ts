@@ -12,6 +12,7 @@ export {
   computedTogether,
   generalEigen,
   generalEigenvalues,
+  hasWhileLoop,
   hermitianEigen,
   leastSquaresSolution,
   orthogonalFactors,

@@ -338,8 +338,11 @@ class RowInterpreter {
       });
     }
     const operation = { ...value, op: attribute } as Value;
-    const combined = given!.reduce((a, b) => wrapped(type, operate(operation, a, b, 0)));
-    return active.map(() => combined);
+    const count = from ? Number(from[0]) : active.length;
+    const combined = Array.from({ length: active.length / count }, (_, group) =>
+      given!.slice(group * count, (group + 1) * count).reduce((a, b) => wrapped(type, operate(operation, a, b, 0))),
+    );
+    return active.map((_, lane) => combined[Math.floor(lane / count)]!);
   }
 
   private acrossSubgroup({ op, attribute, args }: Value, active: Active): Lanes {

@@ -27,6 +27,7 @@
  * - `matchLanes` gives each lane a word with a bit for every lane of its subgroup, of 32 lanes at most, whose value has the
  *   same low bits as its own; the number of these bits is the attribute. All lanes of the subgroup execute it together.
  *   Only targets whose profile names the size of subgroups get kernels with it. `popCount` counts the bits of a u32.
+ * - `combineLanes` with a second operand, a constant power of two, combines groups of so many neighbours.
  * - `fromLane` gives each lane the value another lane of its row has at this point. Like `combineLanes`, it is allowed only
  *   where all lanes of the row execute it together, and never in a kernel of one lane.
  * - A loop with `exit` ends after the round in which that value is true; its results are the accumulators of that round.

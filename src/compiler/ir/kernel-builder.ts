@@ -343,10 +343,17 @@ export class KernelBuilder {
     return { statements: region.statements, values };
   }
 
-  /** Combines a value of each lane into one that all have. */
-  combineLanes(op: CombineOp, value: Value): Value {
-    if (this.lanes === 1) return value;
-    return this.place("combineLanes", value.type, [value], op, this.regions.length - 1);
+  /**
+   * Combines a value of each lane into one that all have; or, where `count` is a smaller power of two, those of each group of so many
+   * neighbours into one that these have.
+   */
+  combineLanes(op: CombineOp, value: Value, count = this.lanes): Value {
+    if (count === 1) return value;
+    if (this.lanes % count !== 0 || (count < this.lanes && !Number.isInteger(Math.log2(count)))) {
+      throw new ArgumentError(`combineLanes: groups of ${count} among ${this.lanes} lanes; give a power of two`);
+    }
+    const args = count === this.lanes ? [value] : [value, this.constant("i32", count)];
+    return this.place("combineLanes", value.type, args, op, this.regions.length - 1);
   }
 
   /** The value that another lane of the row has. `lane` must be one of them. */

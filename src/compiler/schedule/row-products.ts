@@ -36,7 +36,7 @@ function holdsRows(dot: Node, { sharedBytes }: TileProfile): boolean {
   const [, , n] = dot.shape;
   if (tile?.kind === "shared") {
     const bytes = rowResultBytes(dot, n);
-    return bytes !== null && bytes <= sharedBytes;
+    return !tile.isHalf && bytes !== null && bytes <= sharedBytes;
   }
   return tile?.kind === "panels" && keepsRows(tile, dot);
 }

@@ -25,6 +25,7 @@ import {
   frontier,
   LOAD_COST,
   REDUCTION_COST,
+  reducedAgain,
   sharedAndCostly,
   statementsAfterReductions,
   termsOf,
@@ -205,6 +206,7 @@ function surveyAfterCuts(result: Node, { store, storeApart, endOf, isLoaded }: S
       () => (survey.loads.size > profile.maxLoads ? cutsForLoads(result, survey.nodes, profile.maxLoads) : []),
       () => (survey.statements > profile.maxStatements ? frontier(survey, profile) : []),
       () => costlyAgain(survey, result),
+      () => reducedAgain(survey, result),
       () => costlyBroadcasts(survey, result),
     );
     const apart =

@@ -147,6 +147,21 @@ export function costlyAgain({ nodes }: Survey, result: Node): readonly Node[] {
   return worst ? [worst] : [];
 }
 
+/** Terms that a reduction has at least, and terms of all its elements, before computing it again costs more than another kernel. */
+const [LEAST_TERMS, LEAST_AGAIN] = [16, 2 ** 22];
+
+/**
+ * Reductions that each element of a result would compute at several places: the parts of a split product that is then added to its own
+ * transpose, say.
+ */
+export function reducedAgain({ nodes, reductions }: Survey, result: Node): readonly Node[] {
+  return reductions.flatMap(({ node, extent }) => {
+    const again = (nodes.get(node) ?? 1) - 1;
+    const isLong = extent >= LEAST_TERMS && again * extent * productOf(node.shape) >= LEAST_AGAIN;
+    return node !== result && isLong ? [node] : [];
+  });
+}
+
 /** A value that so many elements of a result share is small beside it. */
 const LEAST_SHARING = 64;
 /** Statements that take longer than another kernel: a few microseconds of a GPU. */

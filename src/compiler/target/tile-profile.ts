@@ -70,6 +70,8 @@ export interface SharedTile {
    * vectors. Without it a lane has vectors of neighbours.
    */
   readonly isSpread?: boolean;
+  /** The product is symmetric: only the tiles on and above its diagonal are computed, square ones, and stored on both sides. */
+  readonly isHalf?: boolean;
 }
 
 /** A workgroup's tile of the scores of attention, and the grid of its lanes (routines/attention/shared-tiles.ts). */

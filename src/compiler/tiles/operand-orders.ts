@@ -31,8 +31,9 @@ export function productShapeOf(
 ): ProductShape {
   const [batch, m, k] = a.shape;
   const narrow = a.dtype === "i32" && isOfBytes(a) && isOfBytes(b) ? ("i8" as const) : undefined;
-  // Panels alone compute one half.
-  const symmetric = kind === "panels" && isSymmetricProduct(a, b) && { isSymmetric: true };
+  // Panels and tiles in shared memory compute one half.
+  const isPossible = kind === "panels" || kind === "shared";
+  const symmetric = isPossible && isSymmetricProduct(a, b) && { isSymmetric: true };
   const shape = { batch, m, n: b.shape[2], k, dtype: a.dtype, precision, ...(narrow && { narrow }), ...symmetric };
   const isMeasured = note || Object.keys(tuned).length > 0 || Object.keys(familyOf(family).tilings).length > 0;
   return isMeasured ? { ...shape, orders: `${orderOf(a)}${orderOf(b)}` } : shape;

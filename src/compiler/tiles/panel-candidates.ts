@@ -3,6 +3,7 @@
 import { wideBytes } from "../target/shared-tile.js";
 import type { TileProfile } from "../target/tile-profile.js";
 import type { Candidate, ProductShape } from "./product-shape.js";
+import { halfOfTiles } from "./symmetric-product.js";
 
 /** Most rows, columns and depth of a tile, and most numbers in its operands and sums: 320 KiB of a core's cache. */
 const PANEL_SIDE = 256;
@@ -82,7 +83,7 @@ export function panelCandidates(shape: ProductShape, { units }: TileProfile): Ca
     const depth = length <= most ? length : even(length, most, 4);
     const isHalf = isSymmetric === true && rows === columns;
     const down = Math.ceil(m / rows);
-    const count = batch * parts * (isHalf ? (down * (down + 1)) / 2 : down * Math.ceil(n / columns));
+    const count = batch * parts * (isHalf ? halfOfTiles(down) : down * Math.ceil(n / columns));
     const copying = COPY * (rows + columns) * length * (parts * length === k ? 1 : RAGGED_PART);
     // Of the `down` tiles on the diagonal, a half and what crosses it is computed.
     const area = whole(rows, microRows) * whole(columns, vectors * lanes);

@@ -22,6 +22,7 @@ import type { PanelTile } from "../target/tile-profile.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
 import { RowSums } from "./panel-row-results.js";
 import { storeElements } from "./product-result.js";
+import { aboveDiagonal, halfOfTiles } from "./symmetric-product.js";
 
 /** Numbers of 4 bytes in a line of a cache. */
 const LINE = 16;
@@ -99,7 +100,7 @@ function startKernel(group: Group, given: PanelTile, name: string, settings: Ele
   const [microRows, vectors] = tile.micro;
   const microColumns = vectors * lanes;
   const [rowTiles, columnTiles] = [Math.ceil(m / rows), Math.ceil(n / columns)];
-  const tiles = tile.isHalf ? (rowTiles * (rowTiles + 1)) / 2 : rowTiles * columnTiles;
+  const tiles = tile.isHalf ? halfOfTiles(rowTiles) : rowTiles * columnTiles;
   const k = new KernelBuilder(name, batch * tiles, lanes);
   k.isRepeating = true;
   // Lanes have rows of their own: none shares the reductions of a row with another.
@@ -157,29 +158,6 @@ function startOf(
   const last = (extent - size) / step;
   const first = k.binary("min", times(k, lowering.indexValue(at), size / step), k.constant("i32", last));
   return scale(lowering.index(first, last + 1), step);
-}
-
-/**
- * The row and the column of one of the tiles on and above the diagonal of a square of them. The first row and the last have together one
- * more than a row, and so have the second and the last but one.
- */
-function aboveDiagonal(
-  lowering: Lowering,
-  k: KernelBuilder,
-  at: IndexExpr,
-  extent: number,
-): readonly [row: IndexExpr, column: IndexExpr] {
-  const folded = Math.ceil(extent / 2);
-  const [from, along] = unravel(lowering.space, at, [folded, extent + 1]).map((part) => lowering.indexValue(part));
-  const row = k.convert("i32", from);
-  const column = k.binary("add", row, k.convert("i32", along));
-  const isUpper = k.compare("lt", column, k.constant("i32", extent));
-  const mirrored = (value: Value) => k.binary("sub", k.constant("i32", extent - 1), value);
-  const lowerColumn = k.binary("sub", k.constant("i32", 2 * extent - 1), column);
-  return [
-    lowering.index(k.select(isUpper, row, mirrored(row)), extent),
-    lowering.index(k.select(isUpper, column, lowerColumn), extent),
-  ];
 }
 
 /** Elements from one panel to the next. Without the extra line, panels would share cache sets and displace one another. */

@@ -82,6 +82,6 @@ function forcedPlan(
   if (!tile) return null;
   // A tile of panels must fit into the matrix.
   if (tile.kind === "panels" && (tile.rows > m || tile.columns > n)) return null;
-  if (tile.kind === "panels" && tile.isHalf && !shape.isSymmetric) return null;
+  if ((tile.kind === "panels" || tile.kind === "shared") && tile.isHalf && !shape.isSymmetric) return null;
   return { ...inParts(tile, parts, k), reason: "forced" };
 }

@@ -83,7 +83,8 @@ export function describeTile(tile: Tile): string {
   switch (tile.kind) {
     case "shared": {
       const loop = tile.unrolled === tile.depth ? "" : ` by ${tile.unrolled}`;
-      const more = `${loop}${tile.buffers === 2 ? " twice" : ""}${tile.isSpread ? " apart" : ""}`;
+      const half = tile.isHalf ? ", half of them" : "";
+      const more = `${loop}${tile.buffers === 2 ? " twice" : ""}${tile.isSpread ? " apart" : ""}${half}`;
       return `${extents}×${tile.depth} of ${tile.perLane.join("×")}${more}`;
     }
     case "matrix":

@@ -92,6 +92,12 @@ function slimVariants({ n, k }: ProductShape): SharedVariant[] {
   );
 }
 
+/** The same of a symmetric product: half of square tiles are enough. */
+const byHalf = (each: SharedVariant): SharedVariant => {
+  const { rows, columns, isSpread } = each.tile;
+  return rows === columns && !isSpread ? { ...each, tile: { ...each.tile, isHalf: true } } : each;
+};
+
 /** The candidates of a product; all of them where `isSearch`, else those that the rule compares. */
 export function sharedCandidates(shape: ProductShape, profile: TileProfile, isSearch: boolean): Candidate[] {
   const bytes = wideBytes(shape.dtype);
@@ -100,5 +106,6 @@ export function sharedCandidates(shape: ProductShape, profile: TileProfile, isSe
   const fits = ({ tile }: SharedVariant) =>
     lanesOf(tile) <= profile.maxLanes && sharedBytesOf(tile, bytes) <= profile.sharedBytes;
   const variants = isSearch ? [...SHARED_VARIANTS, ...SEARCHED_VARIANTS, ...slimVariants(shape)] : SHARED_VARIANTS;
-  return variants.filter(fits).flatMap((each) => candidatesIn(shape, each, context, isSearch));
+  const suited = shape.isSymmetric ? variants.map(byHalf) : variants;
+  return suited.filter(fits).flatMap((each) => candidatesIn(shape, each, context, isSearch));
 }

@@ -18,6 +18,7 @@ import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
 import { storeElements } from "./product-result.js";
 import { storeRowResults } from "./row-results.js";
 import { Stage, type StagedOperand } from "./staged-operand.js";
+import { aboveDiagonal, halfOfTiles } from "./symmetric-product.js";
 
 /** Consecutive workgroups take this many tiles of one column of tiles: those running at the same time then share operands. */
 const STRIP = 8;
@@ -48,7 +49,8 @@ export function lowerSharedProduct(
   const width = 16 / wideBytes(dot.dtype);
   const lanes = lanesOf(tile);
   const tiles = { batch, rowTiles: Math.ceil(m / tile.rows), columnTiles: Math.ceil(n / tile.columns) };
-  const k = new KernelBuilder(name, batch * tiles.rowTiles * tiles.columnTiles, lanes);
+  const count = tile.isHalf ? halfOfTiles(tiles.rowTiles) : tiles.rowTiles * tiles.columnTiles;
+  const k = new KernelBuilder(name, batch * count, lanes);
   const lowering = new Lowering(k, group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
   const { atBatch, firstRow, firstColumn } = tileOrigin(k, lowering, tile, tiles);
@@ -67,6 +69,12 @@ export function lowerSharedProduct(
   const corner = [k.binary("add", firstRow, laneRow), k.binary("add", firstColumn, laneColumn)] as const;
   if (group.product?.reductions) storeRows(kernel, atBatch, [laneRow, laneColumn], firstRow, sums);
   else storeTile(kernel, atBatch, corner, sums);
+  if (tile.isHalf) {
+    k.when(k.compare("ne", firstRow, firstColumn), () => {
+      storeTile(kernel, atBatch, corner, sums, true);
+      return [];
+    });
+  }
   return { kernel: k.finish(), buffers: lowering.buffers };
 }
 
@@ -78,6 +86,15 @@ function tileOrigin(
   { batch, rowTiles, columnTiles }: { readonly batch: number; readonly rowTiles: number; readonly columnTiles: number },
 ) {
   const row = lowering.bind("row", k.rows, k.row);
+  const origin = (atBatch: IndexExpr, tileRow: IndexExpr, tileColumn: IndexExpr) => ({
+    atBatch,
+    firstRow: lowering.indexValue(scale(tileRow, tile.rows)),
+    firstColumn: lowering.indexValue(scale(tileColumn, tile.columns)),
+  });
+  if (tile.isHalf) {
+    const [atBatch, at] = unravel(lowering.space, row, [batch, halfOfTiles(rowTiles)]);
+    return origin(atBatch, ...aboveDiagonal(lowering, k, at, rowTiles));
+  }
   const strip = rowTiles % STRIP === 0 ? STRIP : 1;
   const [atBatch, atStrip, column, inStrip] = unravel(lowering.space, row, [
     batch,
@@ -85,9 +102,7 @@ function tileOrigin(
     columnTiles,
     strip,
   ]);
-  const firstRow = lowering.indexValue(scale(plus(scale(atStrip, strip), inStrip), tile.rows));
-  const firstColumn = lowering.indexValue(scale(column, tile.columns));
-  return { atBatch, firstRow, firstColumn };
+  return origin(atBatch, plus(scale(atStrip, strip), inStrip), column);
 }
 
 /**
@@ -173,38 +188,47 @@ function addTile(
   return rest === 0 ? looped : add(k.constant("i32", tile.depth - rest), looped, rest);
 }
 
-/** Stores a lane's part of the tile, without elements outside the result. `corner` is its first element. */
+/**
+ * Stores a lane's part of the tile, without elements outside the result. `corner` is its first element. `isTurned`: as a part of the
+ * tile across the diagonal, row by row there as well.
+ */
 function storeTile(
   { k, lowering, group, arithmetic, tile, neighbours }: SharedKernel,
   atBatch: IndexExpr,
   corner: readonly [row: Value, column: Value],
   sums: readonly Value[],
+  isTurned = false,
 ): void {
   const { dot } = group.product as FusedProduct;
-  const [, m, n] = dot.shape;
-  const [perRow, perColumn] = tile.perLane;
   const i = (value: number) => k.constant("i32", value);
-  const [rowsTogether, width] = neighbours;
-  const place = (base: Value, at: number, lanesAlong: number, together: number): Value =>
-    k.binary("add", base, i(fragmentOffset(at, lanesAlong, together)));
-  const isBelow = (value: Value, extent: number) => k.compare("lt", value, i(extent));
+  const axis = (which: 0 | 1) => {
+    const [extent, whole] = [dot.shape[1 + which], [tile.rows, tile.columns][which]];
+    const [count, together] = [tile.perLane[which], neighbours[which]];
+    const at = (place: number): Value =>
+      k.binary("add", corner[which], i(fragmentOffset(place, whole / count, together)));
+    const gate = (value: Value) => (extent % whole === 0 ? null : k.compare("lt", value, i(extent)));
+    return { extent, count, together, at, gate };
+  };
+  const [rows, columns] = isTurned ? [axis(1), axis(0)] : [axis(0), axis(1)];
   const both = (x: Value | null, y: Value | null) => (x && y ? k.binary("and", x, y) : (x ?? y));
-  const isVector = n % width === 0;
-  for (let r = 0; r < perRow; r++) {
-    const rowAt = k.binary("add", place(corner[0], r, tile.rows / perRow, rowsTogether), i(r % rowsTogether));
-    const rowIndex = lowering.index(rowAt, m);
-    const isRow = m % tile.rows === 0 ? null : isBelow(rowAt, m);
-    for (let fragment = 0; fragment < perColumn; fragment += width) {
-      const columnAt = place(corner[1], fragment, tile.columns / perColumn, width);
-      const isFragment = n % tile.columns === 0 || !isVector ? null : isBelow(columnAt, n);
-      const fragmentIndex = isVector ? lowering.index(columnAt, n - width + 1) : null;
+  const width = columns.together;
+  const isVector = columns.extent % width === 0;
+  for (let r = 0; r < rows.count; r++) {
+    const rowAt = k.binary("add", rows.at(r), i(r % rows.together));
+    const rowIndex = lowering.index(rowAt, rows.extent);
+    const isRow = rows.gate(rowAt);
+    for (let fragment = 0; fragment < columns.count; fragment += width) {
+      const columnAt = columns.at(fragment);
+      const isFragment = isVector ? columns.gate(columnAt) : null;
+      const fragmentIndex = isVector ? lowering.index(columnAt, columns.extent - width + 1) : null;
       const elements = Array.from({ length: width }, (_, c) => {
         const at = k.binary("add", columnAt, i(c));
-        const index = fragmentIndex ? plus(fragmentIndex, constantExpr(c)) : lowering.index(at, n);
-        const isColumn = isVector ? isFragment : isBelow(at, n);
+        const index = fragmentIndex ? plus(fragmentIndex, constantExpr(c)) : lowering.index(at, columns.extent);
+        const isColumn = isVector ? isFragment : k.compare("lt", at, i(columns.extent));
+        const [row, column] = isTurned ? [fragment + c, r] : [r, fragment + c];
         return {
           index: [atBatch, rowIndex, index],
-          sum: sums[r * perColumn + fragment + c],
+          sum: sums[row * tile.perLane[1] + column],
           gate: both(isRow, isColumn),
         };
       });

@@ -2,10 +2,13 @@
  * Products that are symmetric by construction: XᵀX, X Xᵀ, XᵀWX with a weight for each sample. Covariances, the equations of least squares
  * and of Newton's method, and kernels of samples are such. Half of the result is computed and stored on both sides of the diagonal.
  */
-import { atomsOf, type IndexExpr, IndexSpace } from "../../core/index-expr.js";
+import { atomsOf, type IndexExpr, IndexSpace, unravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
 import { mul } from "../../graph/primitives/elementwise.js";
 import { forEachRead, indexKey } from "../../graph/reads.js";
+import type { Value } from "../ir/ir.js";
+import type { KernelBuilder } from "../ir/kernel-builder.js";
+import type { Lowering } from "../lower/lowering.js";
 
 /** Nodes that are looked at for the factors of an element; longer products are taken for ones that are not symmetric. */
 const MOST_VISITS = 64;
@@ -74,4 +77,30 @@ function readsOf(space: IndexSpace, node: Node, at: readonly IndexExpr[]) {
     reads.push({ node: input, at: index });
   });
   return isOpen || reads.length !== (isProduct ? 2 : 1) ? null : reads;
+}
+
+/** The number of tiles on and above the diagonal of `extent` by `extent` of them. */
+export const halfOfTiles = (extent: number): number => (extent * (extent + 1)) / 2;
+
+/**
+ * The row and the column of one of the tiles on and above the diagonal of a square of them. The first row and the last have together one
+ * more than a row, and so have the second and the last but one.
+ */
+export function aboveDiagonal(
+  lowering: Lowering,
+  k: KernelBuilder,
+  at: IndexExpr,
+  extent: number,
+): readonly [row: IndexExpr, column: IndexExpr] {
+  const folded = Math.ceil(extent / 2);
+  const [from, along] = unravel(lowering.space, at, [folded, extent + 1]).map((part) => lowering.indexValue(part));
+  const row = k.convert("i32", from);
+  const column = k.binary("add", row, k.convert("i32", along));
+  const isUpper = k.compare("lt", column, k.constant("i32", extent));
+  const mirrored = (value: Value) => k.binary("sub", k.constant("i32", extent - 1), value);
+  const lowerColumn = k.binary("sub", k.constant("i32", 2 * extent - 1), column);
+  return [
+    lowering.index(k.select(isUpper, row, mirrored(row)), extent),
+    lowering.index(k.select(isUpper, column, lowerColumn), extent),
+  ];
 }

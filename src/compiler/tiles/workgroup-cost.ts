@@ -5,6 +5,7 @@
 import type { MatrixTile, SharedTile } from "../target/tile-profile.js";
 import type { FamilyCosts } from "./families.js";
 import type { Candidate, ProductShape } from "./product-shape.js";
+import { halfOfTiles } from "./symmetric-product.js";
 
 export interface TileVariant<T extends SharedTile | MatrixTile> {
   readonly tile: T;
@@ -43,8 +44,8 @@ export function candidatesIn<T extends SharedTile | MatrixTile>(
   context: CostContext,
   isSearch: boolean,
 ): Candidate[] {
-  const { batch, m, n, k } = shape;
-  const { rows, columns, depth } = variant.tile;
+  const { k } = shape;
+  const { depth } = variant.tile;
   const found = new Map<number, Candidate>();
   // Parts are whole steps, so there may be fewer of them than wanted.
   const lengthOf = (wanted: number) => (wanted === 1 ? k : Math.ceil(k / wanted / depth) * depth);
@@ -60,21 +61,28 @@ export function candidatesIn<T extends SharedTile | MatrixTile>(
   for (let wanted = 1; wanted <= most; wanted++) consider(wanted);
   const best = [...found.values()].reduce((x, y) => (y.estimate < x.estimate ? y : x));
   if (!isSearch) return [best];
-  const tiles = batch * Math.ceil(m / rows) * Math.ceil(n / columns);
+  const tiles = tilesOf(shape, variant.tile);
   const tried = WAVES.map((waves) => Math.floor((waves * context.units) / tiles)).filter((parts) => parts > 1);
   const others = [1, ...tried].flatMap((parts) => found.get(partsOf(Math.min(parts, most))) ?? []);
   return [...new Set([best, ...others])];
 }
 
+/** The tiles of a product that are computed. */
+function tilesOf({ batch, m, n }: ProductShape, tile: SharedTile | MatrixTile): number {
+  const [down, aside] = [Math.ceil(m / tile.rows), Math.ceil(n / tile.columns)];
+  return batch * (tile.kind === "shared" && tile.isHalf ? halfOfTiles(down) : down * aside);
+}
+
 function cyclesOf<T extends SharedTile | MatrixTile>(
-  { batch, m, n, k }: ProductShape,
+  shape: ProductShape,
   { tile, efficiency, resident }: TileVariant<T>,
   length: number,
   { units, perCycle, bytes, costs }: CostContext,
 ): number {
+  const { batch, m, n, k } = shape;
   const { rows, columns, depth } = tile;
   const parts = Math.ceil(k / length);
-  const groups = batch * Math.ceil(m / rows) * Math.ceil(n / columns) * parts;
+  const groups = tilesOf(shape, tile) * parts;
   const residentGroups = Math.min(resident, Math.ceil(groups / units));
   const full = groups / (units * residentGroups);
   const waves = Math.max(1, full + costs.raggedWave * (Math.ceil(full) - full));

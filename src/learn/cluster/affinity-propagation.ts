@@ -201,32 +201,34 @@ export const affinityPropagation = clusterer<AffinityPropagationLearned, Affinit
     if (damping >= 0.5 && damping < 1) return;
     throw new ArgumentError(`affinityPropagation: damping is ${shown(damping)}; it is at least 0.5 and below 1.`);
   },
-  async learn({ x, signal }, options) {
-    const { device } = x;
-    const count = x.shape[0] as number;
-    const { similarities, alike } = await prepared(x, options);
-    signal?.throwIfAborted();
-    const learned = (exemplars: Int32Array, labels: Int32Array, iterations: Tensor, converged: Tensor) => {
-      const centerIndices = tensor(exemplars, { device }) as Tensor;
-      const centers = x.take(centerIndices, { axis: 0 }) as Tensor;
-      return { labels: tensor(labels, { device }) as Tensor, centerIndices, centers, iterations, converged };
-    };
-    if (alike) {
-      const each = Int32Array.from({ length: count }, (_, i) => i);
-      const [exemplars, labels] = alike === "none" ? [each, each] : [Int32Array.of(0), new Int32Array(count)];
-      return learned(
-        exemplars,
-        labels,
-        full([], 0, { device, dtype: "i32" }) as Tensor,
-        full([], true, { device }) as Tensor,
-      );
-    }
-    const { isExemplar, iterations, converged } = propagated(similarities, options);
-    const flags = (await isExemplar.cast("i32").data()) as Int32Array;
-    const found = Int32Array.from([...flags.keys()].filter((i) => flags[i]));
-    if (found.length === 0) return learned(found, new Int32Array(count).fill(-1), iterations, converged);
-    const exemplars = await refined(similarities, found);
-    return learned(exemplars, await labelsBeside(similarities, exemplars), iterations, converged);
-  },
+  learn:
+    ({ x, signal }, options) =>
+    async () => {
+      const { device } = x;
+      const count = x.shape[0] as number;
+      const { similarities, alike } = await prepared(x, options);
+      signal?.throwIfAborted();
+      const learned = (exemplars: Int32Array, labels: Int32Array, iterations: Tensor, converged: Tensor) => {
+        const centerIndices = tensor(exemplars, { device }) as Tensor;
+        const centers = x.take(centerIndices, { axis: 0 }) as Tensor;
+        return { labels: tensor(labels, { device }) as Tensor, centerIndices, centers, iterations, converged };
+      };
+      if (alike) {
+        const each = Int32Array.from({ length: count }, (_, i) => i);
+        const [exemplars, labels] = alike === "none" ? [each, each] : [Int32Array.of(0), new Int32Array(count)];
+        return learned(
+          exemplars,
+          labels,
+          full([], 0, { device, dtype: "i32" }) as Tensor,
+          full([], true, { device }) as Tensor,
+        );
+      }
+      const { isExemplar, iterations, converged } = propagated(similarities, options);
+      const flags = (await isExemplar.cast("i32").data()) as Int32Array;
+      const found = Int32Array.from([...flags.keys()].filter((i) => flags[i]));
+      if (found.length === 0) return learned(found, new Int32Array(count).fill(-1), iterations, converged);
+      const exemplars = await refined(similarities, found);
+      return learned(exemplars, await labelsBeside(similarities, exemplars), iterations, converged);
+    },
   methods,
 });

@@ -57,14 +57,16 @@ export const agglomerativeClustering = clusterer<AgglomerativeLearned, Agglomera
         'take linkage "average", "complete", "single" or "weighted".',
     );
   },
-  async learn({ x, signal }, options) {
-    const merges = await mergesOfSamples(x, options);
-    signal?.throwIfAborted();
-    const labels = cutLabels("agglomerativeClustering.fit", merges, options);
-    const { device, dtype } = x;
-    return {
-      labels: tensor(labels, { device }) as Tensor,
-      linkage: tensor(merges, { device, dtype, shape: [merges.length / 4, 4] }) as Tensor,
-    };
-  },
+  learn:
+    ({ x, signal }, options) =>
+    async () => {
+      const merges = await mergesOfSamples(x, options);
+      signal?.throwIfAborted();
+      const labels = cutLabels("agglomerativeClustering.fit", merges, options);
+      const { device, dtype } = x;
+      return {
+        labels: tensor(labels, { device }) as Tensor,
+        linkage: tensor(merges, { device, dtype, shape: [merges.length / 4, 4] }) as Tensor,
+      };
+    },
 });

@@ -103,29 +103,31 @@ export const hdbscan = clusterer<HdbscanLearned, HdbscanOptions>({
   },
   takesWeights: false,
   check,
-  async learn({ x, signal }, options) {
-    const merges = await reachabilityMerges(x, options);
-    signal?.throwIfAborted();
-    const tree = condensedTree(merges, options.minClusterSize ?? 5);
-    const choice: Choice = {
-      method: options.clusterSelectionMethod ?? "eom",
-      epsilon: options.clusterSelectionEpsilon ?? 0,
-      allowsSingle: options.allowSingleCluster ?? false,
-      most: options.maxClusterSize ?? Number.POSITIVE_INFINITY,
-    };
-    const { labels, probabilities, clusters } = chosenClusters(tree, choice);
-    const { device, dtype } = x;
-    const whole = (values: Int32Array): Tensor => tensor(values, { device }) as Tensor;
-    return {
-      labels: whole(labels),
-      probabilities: tensor(probabilities, { device, dtype }) as Tensor,
-      tree: {
-        parents: whole(tree.parents),
-        children: whole(tree.children),
-        lambdas: tensor(tree.lambdas, { device, dtype }) as Tensor,
-        sizes: whole(tree.sizes),
-        chosen: whole(clusters),
-      },
-    };
-  },
+  learn:
+    ({ x, signal }, options) =>
+    async () => {
+      const merges = await reachabilityMerges(x, options);
+      signal?.throwIfAborted();
+      const tree = condensedTree(merges, options.minClusterSize ?? 5);
+      const choice: Choice = {
+        method: options.clusterSelectionMethod ?? "eom",
+        epsilon: options.clusterSelectionEpsilon ?? 0,
+        allowsSingle: options.allowSingleCluster ?? false,
+        most: options.maxClusterSize ?? Number.POSITIVE_INFINITY,
+      };
+      const { labels, probabilities, clusters } = chosenClusters(tree, choice);
+      const { device, dtype } = x;
+      const whole = (values: Int32Array): Tensor => tensor(values, { device }) as Tensor;
+      return {
+        labels: whole(labels),
+        probabilities: tensor(probabilities, { device, dtype }) as Tensor,
+        tree: {
+          parents: whole(tree.parents),
+          children: whole(tree.children),
+          lambdas: tensor(tree.lambdas, { device, dtype }) as Tensor,
+          sizes: whole(tree.sizes),
+          chosen: whole(clusters),
+        },
+      };
+    },
 });

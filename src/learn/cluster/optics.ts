@@ -131,31 +131,34 @@ export const optics = clusterer<OpticsLearned, OpticsOptions>({
   },
   takesWeights: false,
   check,
-  async learn({ x, signal }, options) {
-    const count = x.shape[0] as number;
-    const { maxEps = Number.POSITIVE_INFINITY, eps = maxEps, clusterMethod = "xi" } = options;
-    const least = amountOf("minSamples", options.minSamples ?? 5, count);
-    const size =
-      options.minClusterSize === undefined ? least : amountOf("minClusterSize", options.minClusterSize, count);
-    const distances = await distancesOf("optics.fit", x, options);
-    const cores = (await coreDistances(x, least, options, distances)).map((core) =>
-      core > maxEps ? Number.POSITIVE_INFINITY : core,
-    );
-    signal?.throwIfAborted();
-    const plot = plotOf(distances, cores, maxEps);
-    const { xi = 0.05, predecessorCorrection = true } = options;
-    const ranges =
-      clusterMethod === "xi" ? clustersBySides(plot, { xi, least, size, isCorrected: predecessorCorrection }) : [];
-    const labels = clusterMethod === "xi" ? labelsOfRanges(plot.ordering, ranges) : labelsAtDistance(plot, cores, eps);
-    const { device, dtype } = x;
-    const whole = (values: Int32Array): Tensor => tensor(values, { device }) as Tensor;
-    return {
-      labels: whole(labels),
-      ordering: whole(plot.ordering),
-      reachability: tensor(plot.reachability, { device, dtype }) as Tensor,
-      coreDistances: tensor(cores, { device, dtype }) as Tensor,
-      predecessors: whole(plot.predecessors),
-      hierarchy: tensor(Int32Array.from(ranges.flat()), { device, shape: [ranges.length, 2] }) as Tensor,
-    };
-  },
+  learn:
+    ({ x, signal }, options) =>
+    async () => {
+      const count = x.shape[0] as number;
+      const { maxEps = Number.POSITIVE_INFINITY, eps = maxEps, clusterMethod = "xi" } = options;
+      const least = amountOf("minSamples", options.minSamples ?? 5, count);
+      const size =
+        options.minClusterSize === undefined ? least : amountOf("minClusterSize", options.minClusterSize, count);
+      const distances = await distancesOf("optics.fit", x, options);
+      const cores = (await coreDistances(x, least, options, distances)).map((core) =>
+        core > maxEps ? Number.POSITIVE_INFINITY : core,
+      );
+      signal?.throwIfAborted();
+      const plot = plotOf(distances, cores, maxEps);
+      const { xi = 0.05, predecessorCorrection = true } = options;
+      const ranges =
+        clusterMethod === "xi" ? clustersBySides(plot, { xi, least, size, isCorrected: predecessorCorrection }) : [];
+      const labels =
+        clusterMethod === "xi" ? labelsOfRanges(plot.ordering, ranges) : labelsAtDistance(plot, cores, eps);
+      const { device, dtype } = x;
+      const whole = (values: Int32Array): Tensor => tensor(values, { device }) as Tensor;
+      return {
+        labels: whole(labels),
+        ordering: whole(plot.ordering),
+        reachability: tensor(plot.reachability, { device, dtype }) as Tensor,
+        coreDistances: tensor(cores, { device, dtype }) as Tensor,
+        predecessors: whole(plot.predecessors),
+        hierarchy: tensor(Int32Array.from(ranges.flat()), { device, shape: [ranges.length, 2] }) as Tensor,
+      };
+    },
 });

@@ -22,6 +22,7 @@ import {
   checkEstimator,
   type FittedTransformer,
   fittedAndTransformed,
+  fittedWithin,
   somePartTells,
   transformerOptions,
   transforming,
@@ -263,11 +264,12 @@ async function* fitting(
     const own = columnsAt(samples, columns, null);
     const ownOptions = optionsOf(use, features, columns, options, samples);
     const checked = (model: FittedTransformer) => changing(use, model);
+    const at = { step: models.length, steps: chosen.length };
     if (onto) {
-      const { model, transformed } = await fittedAndTransformed(use, own, targets, ownOptions, checked);
+      const { model, transformed } = yield* fittedAndTransformed(use, own, targets, ownOptions, at, checked);
       models.push(model);
       onto.push(transformed);
-    } else models.push(checked((await use.fit(own, targets, ownOptions)) as FittedTransformer));
+    } else models.push(checked(yield* fittedWithin(use, own, targets, ownOptions, at)));
     yield { step: models.length, steps: chosen.length };
   }
   const first = chosen[0] as Chosen;

@@ -16,6 +16,7 @@ import {
   checkEstimator,
   type FittedTransformer,
   fittedAndTransformed,
+  fittedWithin,
   somePartTells,
   transformerOptions,
   transforming,
@@ -94,11 +95,12 @@ async function* fitting(
     options.signal?.throwIfAborted();
     const own = transformerOptions(step, options);
     const checked = (model: FittedTransformer) => isDone(step, place, model);
+    const at = { step: place, steps: steps.length };
     if (onto) {
-      const { model, transformed } = await fittedAndTransformed(step, samples, targets, own, checked);
+      const { model, transformed } = yield* fittedAndTransformed(step, samples, targets, own, at, checked);
       models.push(model);
       onto.push(transformed);
-    } else models.push(checked((await step.fit(samples, targets, own)) as FittedTransformer));
+    } else models.push(checked(yield* fittedWithin(step, samples, targets, own, at)));
     yield { step: place + 1, steps: steps.length };
   }
   return joined(models, onto?.[0] ?? (models[0] as FittedTransformer).transform(samples));

@@ -21,6 +21,7 @@ import {
   checkEstimator,
   type FittedTransformer,
   fittedAndTransformed,
+  fittedWithin,
   optionsAfter,
   somePartTells,
   transformerOptions,
@@ -171,11 +172,12 @@ async function* fitting<S extends readonly AnyEstimator[]>(
   for (const [place, step] of steps.entries()) {
     options.signal?.throwIfAborted();
     const isLast = place === steps.length - 1;
-    if (isLast && !onto) fitted.push((await step.fit(x, targets, given)) as FittedTransformer);
+    const at = { step: place, steps: steps.length };
+    if (isLast && !onto) fitted.push(yield* fittedWithin(step, x, targets, given, at));
     else {
       const own = transformerOptions(step, given);
       const checked = (model: FittedTransformer) => changing(step, place, model);
-      const { model, transformed } = await fittedAndTransformed(step, x, targets, own, checked);
+      const { model, transformed } = yield* fittedAndTransformed(step, x, targets, own, at, checked);
       fitted.push(model);
       onto?.splice(0, 1, transformed);
       given = optionsAfter(options, model, transformed);

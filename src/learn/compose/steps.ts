@@ -2,7 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import type { Tensor } from "../../tensor/index.js";
-import type { Estimator, FitOptions } from "../core/estimator.js";
+import type { Estimator, FitOptions, FitProgress } from "../core/estimator.js";
 import { numberedNames } from "../core/feature-names.js";
 import type { Features, Samples } from "../core/samples.js";
 
@@ -45,16 +45,30 @@ export function transforming(where: string, model: FittedTransformer, remedy: st
 export const somePartTells = (steps: readonly unknown[]): boolean =>
   steps.some((step) => typeof step === "object" && (step as AnyEstimator | null)?.fitTransform !== undefined);
 
+/** Fits a step. The progress of its fit is told as one within this step of the whole. */
+export async function* fittedWithin(
+  estimator: AnyEstimator,
+  samples: Samples,
+  targets: unknown,
+  options: FitOptions,
+  at: Pick<FitProgress, "step" | "steps">,
+): AsyncGenerator<FitProgress, FittedTransformer> {
+  const run = estimator.fit(samples, targets, options);
+  for await (const within of run) yield { ...at, within: { kind: estimator.kind, ...within } };
+  return (await run) as FittedTransformer;
+}
+
 /** A fitted step, and the samples of its fit as they go on. `checked` throws where the step does not transform. */
-export async function fittedAndTransformed(
+export async function* fittedAndTransformed(
   step: AnyEstimator,
   samples: Samples,
   targets: unknown,
   options: FitOptions,
+  at: Pick<FitProgress, "step" | "steps">,
   checked: (model: FittedTransformer) => FittedTransformer,
-): Promise<{ readonly model: FittedTransformer; readonly transformed: Tensor }> {
+): AsyncGenerator<FitProgress, { readonly model: FittedTransformer; readonly transformed: Tensor }> {
   if (step.fitTransform) return step.fitTransform(samples, targets, options);
-  const model = checked((await step.fit(samples, targets, options)) as FittedTransformer);
+  const model = checked(yield* fittedWithin(step, samples, targets, options, at));
   return { model, transformed: model.transform(samples) };
 }
 

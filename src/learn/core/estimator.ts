@@ -10,7 +10,15 @@ import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Run } from "../../runs/run.js";
-import { checkTensor, computedTogether, isTensor, stack, type Tensor, tensor } from "../../tensor/index.js";
+import {
+  checkTensor,
+  computedTogether,
+  hasWhileLoop,
+  isTensor,
+  stack,
+  type Tensor,
+  tensor,
+} from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import { changedOptions } from "./changed-options.js";
 import { featuresNamed, inputNames } from "./feature-names.js";
@@ -90,16 +98,23 @@ export interface FitProgress {
   readonly steps: number | null;
   /** Seconds that the rest takes, if it goes on as before; null where the number of steps is not known. Runs tell it, kinds do not. */
   readonly secondsLeft?: number | null;
+  /** The progress of the step under way, where that is the fit of another estimator, and which one. */
+  readonly within?: FitProgress & { readonly kind: string };
 }
 
-/** What was learned, a promise of it, or the work of learning it, which tells of its progress. */
-export type Learning<L> = L | Promise<L> | AsyncGenerator<FitProgress, L>;
+/**
+ * What was learned; or, where values must be read on the way, the work of learning it, which tells of its progress or does not. Such work
+ * begins when the values of the samples have been checked. What only records tensors does not wait for that.
+ */
+export type Learning<L> = L | (() => Promise<L>) | AsyncGenerator<FitProgress, L>;
 
 const isWork = <L>(learning: Learning<L>): learning is AsyncGenerator<FitProgress, L> =>
   typeof learning === "object" && learning !== null && Symbol.asyncIterator in learning;
 
-const isLater = <L>(learning: Learning<L>): learning is Promise<L> | AsyncGenerator<FitProgress, L> =>
-  learning instanceof Promise || isWork(learning);
+const isPromised = <L>(learning: Learning<L>): learning is () => Promise<L> => typeof learning === "function";
+
+const isLater = <L>(learning: Learning<L>): learning is (() => Promise<L>) | AsyncGenerator<FitProgress, L> =>
+  isPromised(learning) || isWork(learning);
 
 /** Whether something holds of a kind, or of its estimators with these options. */
 export type Claim<O> = boolean | ((options: O) => boolean);
@@ -257,24 +272,45 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
   checkSomeSamples(operation, x);
   const { y, classes } = await definition.targets.read(operation, targets, x, given);
   const weights = weightsOf(operation, definition, given, x, options);
-  const allowsMissing = holds(definition.allowsMissing, options, false);
-  await Promise.all([
-    checkFinite(operation, "the sample", x, { features, allowsMissing }),
-    y && classes === null ? checkFinite(operation, "target", y) : null,
-    weights ? checkWeights(operation, weights) : null,
-  ]);
-  await definition.checkSamples?.(operation, x, features, options);
-  if (y) await definition.checkTargets?.(operation, y, options);
-  const facts: Facts = { features, classes };
-  given.signal?.throwIfAborted();
   const groups = groupsOf(operation, definition, given);
+  const allowsMissing = holds(definition.allowsMissing, options, false);
+  given.signal?.throwIfAborted();
+  const check = async (): Promise<void> => {
+    await Promise.all([
+      checkFinite(operation, "the sample", x, { features, allowsMissing }),
+      y && classes === null ? checkFinite(operation, "target", y) : null,
+      weights ? checkWeights(operation, weights) : null,
+    ]);
+    await definition.checkSamples?.(operation, x, features, options);
+    if (y) await definition.checkTargets?.(operation, y, options);
+  };
+  const facts: Facts = { features, classes };
   const data: Data = { x, y, weights, groups, facts, signal: given.signal };
-  const learning = definition.learn(data, options);
-  const learned = isWork(learning) ? yield* withTimeLeft(learning) : await learning;
+  const learning = await begun(() => definition.learn(data, options), check);
+  given.signal?.throwIfAborted();
+  const learned = isWork(learning) ? yield* withTimeLeft(learning) : isPromised(learning) ? await learning() : learning;
   startComputing(leaves(learned));
   await definition.checkLearned?.(operation, learned);
   await besides?.(data);
   return model(learned, options, facts);
+}
+
+/**
+ * Learning, begun before the values of samples are known to be good: a GPU computes what was learned while the host records the check, and
+ * the host waits once for both. Loops without a known end wait for the check, since bad values may keep them going. Refused values are
+ * told first: they may be why anything else failed.
+ */
+async function begun<L>(learn: () => Learning<L>, check: () => Promise<void>): Promise<Learning<L>> {
+  let learning: Learning<L>;
+  try {
+    learning = learn();
+    if (!isLater(learning) && !hasWhileLoop(leaves(learning))) startComputing(leaves(learning));
+  } catch (error) {
+    await check();
+    throw error;
+  }
+  await check();
+  return learning;
 }
 
 /**
@@ -310,8 +346,6 @@ function traced<Y, L, O extends object, M extends Readonly<Record<string, Method
     options,
   );
   if (isLater(learned)) {
-    // Nobody waits for it, and it may fail on values that are not there.
-    if (learned instanceof Promise) learned.catch(() => {});
     throw new UnsupportedError(`${operation}: ${definition.kind} reads values while it learns; await its fit.`);
   }
   return model(learned, options, facts);

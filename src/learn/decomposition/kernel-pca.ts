@@ -125,12 +125,11 @@ export const kernelPca = transformer<KernelPcaLearned, KernelPcaOptions, typeof 
       checkWholeSetting("kernelPca.fit", "nComponents", nComponents, x.shape[0] as number);
       return learned(x, spectrum, means, nComponents, options);
     }
-    const counted = async (): Promise<KernelPcaLearned> => {
+    return async () => {
       const count = Number(await spectrum.values.greater(0).cast("i32").sum().item());
       if (count > 0) return learned(x, spectrum, means, count, options);
       throw new ArgumentError("kernelPca.fit: all samples are the same to the kernel; there is no component.");
     };
-    return counted();
   },
   transform({ eigenvalues, eigenvectors, samples, means }, x, options) {
     const at = x.cast(eigenvectors.dtype) as Tensor;

@@ -98,17 +98,16 @@ function logLikelihood(learned: PcaLearned, x: Tensor): Tensor {
 const outsideOf = (offset: Tensor, components: Tensor): Tensor =>
   offset.sub(offset.matmul(components.T).matmul(components)).square() as Tensor;
 
-/** What is known of samples besides their spectrum: their mean, the variance of all features together, and the centred samples. */
+/** What is known of samples besides their spectrum: their mean, and the centred samples, unless the spectrum is whole. */
 interface Spread {
   readonly mean: Tensor;
-  readonly total: Tensor;
   readonly offset: Tensor | null;
 }
 
 /** What is learned from singular values: all, or the first of them, which takes the centred samples, too. */
 function pcaLearned(
   { values, rows }: { readonly values: Tensor; readonly rows: Tensor },
-  { mean, total, offset }: Spread,
+  { mean, offset }: Spread,
   samples: number,
   count: number,
 ): PcaLearned {
@@ -119,6 +118,8 @@ function pcaLearned(
   const [kept, components] = [explained.at(`:${count}`), rows.at(`:${count}`)] as [Tensor, Tensor];
   const most = Math.min(samples, features);
   const isWhole = (values.shape[0] as number) >= most;
+  // A whole spectrum tells the variance of all features together; else it takes one more pass over the samples.
+  const total = isWhole || !offset ? explained.sum() : offset.square().sum().div(divisor);
   // The difference of the sums would lose the digits of a small rest.
   const rest = isWhole || !offset ? explained.at(`${count}:`).sum() : outsideOf(offset, components).sum().div(divisor);
   const noise = most > count ? rest.div(most - count) : total.mul(0);
@@ -144,11 +145,7 @@ function learned(x: Tensor, options: PcaOptions, count: number): PcaLearned {
   const samples = x.shape[0] as number;
   const mean = x.mean({ axis: 0 }) as Tensor;
   const offset = x.sub(mean) as Tensor;
-  const total = offset
-    .square()
-    .sum()
-    .div(Math.max(1, samples - 1)) as Tensor;
-  return pcaLearned(spectrumOf(offset, count, options), { mean, total, offset }, samples, count);
+  return pcaLearned(spectrumOf(offset, count, options), { mean, offset }, samples, count);
 }
 
 /** All components are computed, and their variances read, to see how many are asked for. */
@@ -162,9 +159,8 @@ async function choosing(x: Tensor, options: PcaOptions): Promise<PcaLearned> {
     options.nComponents === "mle"
       ? rankByEvidence(variances, samples)
       : countOfShare(variances, options.nComponents as number);
-  const total = whole.explainedVariance.sum() as Tensor;
   const spectrum = { values: whole.singularValues, rows: whole.components };
-  return pcaLearned(spectrum, { mean: whole.mean, total, offset: null }, samples, count);
+  return pcaLearned(spectrum, { mean: whole.mean, offset: null }, samples, count);
 }
 
 /** The fewest whose variances are more than a share of the whole. */
@@ -200,7 +196,7 @@ export const pca = transformer<PcaLearned, PcaOptions, typeof pcaMethods>({
         `pca.fit: nComponents "mle" needs as many samples as features at least, and there are ${samples} and ${features}.`,
       );
     }
-    if (nComponents === "mle" || nComponents < 1) return choosing(x, options);
+    if (nComponents === "mle" || nComponents < 1) return () => choosing(x, options);
     checkWholeSetting("pca.fit", "nComponents", nComponents, Math.min(samples, features));
     return learned(x, options, nComponents);
   },

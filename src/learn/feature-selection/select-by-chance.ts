@@ -56,11 +56,13 @@ function byChance(kind: string, rule: Rule) {
       checkScore(kind, score);
       checkAmount(kind, "alpha", alpha, 0, 1);
     },
-    async learn(data, { score = "fClassif", alpha = 0.05 }) {
-      const found = await scored(kind, data, score);
-      checkChances(kind, found);
-      return learnedOf(found, rule(found, alpha), data.x);
-    },
+    learn:
+      (data, { score = "fClassif", alpha = 0.05 }) =>
+      async () => {
+        const found = await scored(kind, data, score);
+        checkChances(kind, found);
+        return learnedOf(found, rule(found, alpha), data.x);
+      },
     ...selecting,
     methods,
   });
@@ -113,11 +115,13 @@ export const genericUnivariateSelect = transformer<ScoredLearned, GenericSelectO
     if (mode !== "kBest" || Number.isInteger(param)) return;
     throw new ArgumentError(`${kind}: param is ${param}; with the mode "kBest" it is a whole number of columns.`);
   },
-  async learn(data, { score = "fClassif", mode = "percentile", param = 1e-5 }) {
-    const found = await scored("genericUnivariateSelect", data, score);
-    if (mode !== "percentile" && mode !== "kBest") checkChances("genericUnivariateSelect", found);
-    return learnedOf(found, RULES[mode](found, param), data.x);
-  },
+  learn:
+    (data, { score = "fClassif", mode = "percentile", param = 1e-5 }) =>
+    async () => {
+      const found = await scored("genericUnivariateSelect", data, score);
+      if (mode !== "percentile" && mode !== "kBest") checkChances("genericUnivariateSelect", found);
+      return learnedOf(found, RULES[mode](found, param), data.x);
+    },
   ...selecting,
   methods: genericMethods,
 });

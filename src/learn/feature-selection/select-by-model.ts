@@ -65,7 +65,7 @@ export const selectFromModel = transformer<ImportanceLearned, SelectFromModelOpt
       `selectFromModel: threshold is ${shown(threshold)}; it is a number, "mean", "median" or a multiple as "1.25*mean".`,
     );
   },
-  async learn(data, options) {
+  learn: (data, options) => async () => {
     const model = await fitMember(options.estimator, data, null);
     const importances = await importancesOf("selectFromModel.fit", model, 1);
     const threshold = thresholdOf(importances, options);
@@ -192,7 +192,7 @@ export const recursiveFeatureElimination = transformer<
     if (nFeatures === undefined || splits === undefined) return;
     throw new ArgumentError(`${kind}: splits find the number of columns; leave nFeatures out, or splits.`);
   },
-  async learn(data, options) {
+  learn: (data, options) => async () => {
     const features = data.x.shape[1] as number;
     const { nFeatures = Math.max(1, Math.floor(features / 2)), splits } = options;
     if (nFeatures > features) {

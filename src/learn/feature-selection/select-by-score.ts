@@ -29,18 +29,22 @@ export const varianceThreshold = transformer<VarianceLearned, VarianceThresholdO
   takesWeights: false,
   allowsMissing: true,
   check: ({ threshold = 0 }) => checkAmount("varianceThreshold", "threshold", threshold),
-  async learn({ x }, { threshold = 0 }) {
-    const variances = x.nanVariance({ axis: 0 }) as Tensor;
-    // A column that is the same for all may have a variance by rounding.
-    const spread = (await x
-      .nanMax({ axis: 0 })
-      .sub(x.nanMin({ axis: 0 }))
-      .data()) as Float64Array;
-    const values = Array.from((await variances.data()) as Float64Array, (each, j) => (spread[j] === 0 ? 0 : each));
-    const kept = values.flatMap((each, j) => (each > threshold ? [j] : []));
-    if (kept.length > 0) return { variances, columns: columnsTensor(kept, x) };
-    throw new ArgumentError(`varianceThreshold.fit: no column has a variance above ${threshold}; lower the threshold.`);
-  },
+  learn:
+    ({ x }, { threshold = 0 }) =>
+    async () => {
+      const variances = x.nanVariance({ axis: 0 }) as Tensor;
+      // A column that is the same for all may have a variance by rounding.
+      const spread = (await x
+        .nanMax({ axis: 0 })
+        .sub(x.nanMin({ axis: 0 }))
+        .data()) as Float64Array;
+      const values = Array.from((await variances.data()) as Float64Array, (each, j) => (spread[j] === 0 ? 0 : each));
+      const kept = values.flatMap((each, j) => (each > threshold ? [j] : []));
+      if (kept.length > 0) return { variances, columns: columnsTensor(kept, x) };
+      throw new ArgumentError(
+        `varianceThreshold.fit: no column has a variance above ${threshold}; lower the threshold.`,
+      );
+    },
   ...selecting,
   methods: varianceMethods,
 });
@@ -129,12 +133,14 @@ export const selectKBest = transformer<ScoredLearned, SelectKBestOptions, typeof
     checkScore("selectKBest", score);
     checkWhole("selectKBest", "k", k, 1);
   },
-  async learn(data, { score = "fClassif", k = 10 }) {
-    const features = data.x.shape[1] as number;
-    if (k > features) throw new ArgumentError(`selectKBest.fit: k is ${k}, and there are ${features} features.`);
-    const found = await scored("selectKBest", data, score);
-    return learnedOf(found, bestColumns(found, k), data.x);
-  },
+  learn:
+    (data, { score = "fClassif", k = 10 }) =>
+    async () => {
+      const features = data.x.shape[1] as number;
+      if (k > features) throw new ArgumentError(`selectKBest.fit: k is ${k}, and there are ${features} features.`);
+      const found = await scored("selectKBest", data, score);
+      return learnedOf(found, bestColumns(found, k), data.x);
+    },
   ...selecting,
   methods: bestMethods,
 });
@@ -151,14 +157,16 @@ export const selectPercentile = transformer<ScoredLearned, SelectPercentileOptio
     checkScore("selectPercentile", score);
     checkAmount("selectPercentile", "percentile", percentile, 0, 100);
   },
-  async learn(data, { score = "fClassif", percentile = 10 }) {
-    const found = await scored("selectPercentile", data, score);
-    const kept = bestShare(found, percentile);
-    if (kept.length > 0) return learnedOf(found, kept, data.x);
-    throw new ArgumentError(
-      `selectPercentile.fit: ${percentile} % of ${found.scores.length} columns is none; take more.`,
-    );
-  },
+  learn:
+    (data, { score = "fClassif", percentile = 10 }) =>
+    async () => {
+      const found = await scored("selectPercentile", data, score);
+      const kept = bestShare(found, percentile);
+      if (kept.length > 0) return learnedOf(found, kept, data.x);
+      throw new ArgumentError(
+        `selectPercentile.fit: ${percentile} % of ${found.scores.length} columns is none; take more.`,
+      );
+    },
   ...selecting,
   methods: shareMethods,
 });

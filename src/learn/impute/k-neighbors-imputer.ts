@@ -5,14 +5,16 @@
 import { checkWhole } from "../../core/arguments.js";
 import { arange, type Tensor, where } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
+import { numberSamples } from "../core/samples.js";
 import { transformer } from "../core/sorts.js";
 import { inBands, smallest } from "../neighbors/brute-force.js";
 import { checkNeighborWeights, type NeighborWeights, neighborWeights } from "../neighbors/weights.js";
 import { checkNoEmptyColumn } from "./empty-columns.js";
 import { chosenFeatures, namesWithPresence, withPresence } from "./missing-indicator.js";
+import { checkMissingValues, type MissingValuesOption, readingMissing } from "./missing-values.js";
 
 /** Options of `kNeighborsImputer`. */
-export interface KNeighborsImputerOptions {
+export interface KNeighborsImputerOptions extends MissingValuesOption {
   /** How many neighbours a value is the mean of: 5 unless told. Fewer where fewer have the feature. */
   readonly nNeighbors?: number;
   /** How much each counts: "uniform" unless told. */
@@ -78,13 +80,22 @@ function imputed(samples: Tensor, x: Tensor, options: KNeighborsImputerOptions):
   return inBands(x, Math.max(1, Math.floor(BAND / count)), fill).filled;
 }
 
-/** Missing values, NaN, filled from the nearest samples of the fit. */
+/** Missing values, NaN or others, filled from the nearest samples of the fit. */
 export const kNeighborsImputer = transformer<KNeighborsImputerLearned, KNeighborsImputerOptions>({
   kind: "kNeighborsImputer",
-  options: { nNeighbors: "number", weights: "any", addIndicator: "flag", keepEmptyFeatures: "flag" },
+  options: {
+    nNeighbors: "number",
+    weights: "any",
+    addIndicator: "flag",
+    keepEmptyFeatures: "flag",
+    missingValues: "any",
+  },
+  samples: readingMissing(numberSamples),
   allowsMissing: true,
   takesWeights: false,
-  check({ nNeighbors = 5, weights }) {
+  check(options) {
+    const { nNeighbors = 5, weights } = options;
+    checkMissingValues("kNeighborsImputer", options);
     checkWhole("kNeighborsImputer", "nNeighbors", nNeighbors, 1);
     checkNeighborWeights("kNeighborsImputer", weights);
   },
@@ -94,7 +105,7 @@ export const kNeighborsImputer = transformer<KNeighborsImputerLearned, KNeighbor
   },
   learn({ x }, { addIndicator }) {
     if (!addIndicator) return { samples: x, indicated: null };
-    return chosenFeatures(x).then((indicated) => ({ samples: x, indicated }));
+    return async () => ({ samples: x, indicated: await chosenFeatures(x) });
   },
   transform: ({ samples, indicated }, x, options) =>
     withPresence(imputed(samples, x.cast(samples.dtype) as Tensor, options), x, indicated),

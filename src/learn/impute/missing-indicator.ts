@@ -5,9 +5,10 @@ import { arange, concat, type Tensor, tensor } from "../../tensor/index.js";
 import { inputNames } from "../core/feature-names.js";
 import { categorySamples, type Features } from "../core/samples.js";
 import { transformer } from "../core/sorts.js";
+import { checkMissingValues, type MissingValuesOption, readingMissing } from "./missing-values.js";
 
 /** Options of `missingIndicator`. */
-export interface MissingIndicatorOptions {
+export interface MissingIndicatorOptions extends MissingValuesOption {
   /** "missingOnly" unless told: features that had missing values in the fit. */
   readonly features?: "missingOnly" | "all";
 }
@@ -48,24 +49,28 @@ export function namesWithPresence(indicated: Tensor | null, features: Features):
   return indicated ? [...names, ...missingNames(missingIn(indicated), names)] : names;
 }
 
-/** Ones where values are missing, NaN, zeros elsewhere. */
+/** Ones where values are missing, NaN or others, zeros elsewhere. */
 export const missingIndicator = transformer<MissingIndicatorLearned, MissingIndicatorOptions>({
   kind: "missingIndicator",
-  options: { features: "text" },
-  samples: categorySamples,
+  options: { features: "text", missingValues: "any" },
+  samples: readingMissing(categorySamples),
   allowsMissing: true,
   takesWeights: false,
-  check: ({ features }) => checkChoice("missingIndicator", "features", features, ["missingOnly", "all"]),
+  check(options) {
+    checkChoice("missingIndicator", "features", options.features, ["missingOnly", "all"]);
+    checkMissingValues("missingIndicator", options);
+  },
   learn({ x }, { features = "missingOnly" }) {
     if (features === "all") {
       return { indicated: arange(x.shape[1] as number, { device: x.device, dtype: "i32" }) as Tensor };
     }
-    return chosenFeatures(x).then((indicated) => {
+    return async () => {
+      const indicated = await chosenFeatures(x);
       if (indicated.size > 0) return { indicated };
       throw new ArgumentError(
         'missingIndicator.fit: no value is missing, so that no column is left; give { features: "all" } for all.',
       );
-    });
+    };
   },
   transform: ({ indicated }, x) => presenceOf(x, indicated),
   featureNames: ({ indicated }, features) => missingNames(missingIn(indicated), inputNames(features)),

@@ -8,9 +8,10 @@ import { categorySamples, type Features } from "../core/samples.js";
 import { transformer } from "../core/sorts.js";
 import { checkNoEmptyColumn } from "./empty-columns.js";
 import { chosenFeatures, missingIn, namesWithPresence, withPresence } from "./missing-indicator.js";
+import { checkMissingValues, type MissingValuesOption, readingMissing } from "./missing-values.js";
 
 /** Options of `simpleImputer`. */
-export interface SimpleImputerOptions {
+export interface SimpleImputerOptions extends MissingValuesOption {
   /** "mean" unless told. Columns of text take "mostFrequent" and "constant". */
   readonly strategy?: "mean" | "median" | "mostFrequent" | "constant";
   /** What "constant" fills in: 0 unless told, and "missing" in columns of text. */
@@ -71,14 +72,22 @@ function statisticsOf(x: Tensor, features: Features, options: SimpleImputerOptio
   }
 }
 
-/** Missing values, NaN, filled by column. */
+/** Missing values, NaN or others, filled by column. */
 export const simpleImputer = transformer<SimpleImputerLearned, SimpleImputerOptions>({
   kind: "simpleImputer",
-  options: { strategy: "text", fillValue: "any", addIndicator: "flag", keepEmptyFeatures: "flag" },
-  samples: categorySamples,
+  options: {
+    strategy: "text",
+    fillValue: "any",
+    addIndicator: "flag",
+    keepEmptyFeatures: "flag",
+    missingValues: "any",
+  },
+  samples: readingMissing(categorySamples),
   allowsMissing: true,
   takesWeights: false,
-  check({ strategy, fillValue }) {
+  check(options) {
+    const { strategy, fillValue } = options;
+    checkMissingValues("simpleImputer", options);
     checkChoice("simpleImputer", "strategy", strategy, ["mean", "median", "mostFrequent", "constant"]);
     if (fillValue === undefined) return;
     if (strategy !== "constant") {
@@ -103,7 +112,7 @@ export const simpleImputer = transformer<SimpleImputerLearned, SimpleImputerOpti
     const found = statisticsOf(x, facts.features, options);
     const statistics = (options.keepEmptyFeatures ? where(found.isNaN(), 0, found) : found) as Tensor;
     if (!options.addIndicator) return { statistics, indicated: null };
-    return chosenFeatures(x).then((indicated) => ({ statistics, indicated }));
+    return async () => ({ statistics, indicated: await chosenFeatures(x) });
   },
   transform: ({ statistics, indicated }, x) =>
     withPresence(where(x.isNaN(), statistics.cast(x.dtype), x) as Tensor, x, indicated),

@@ -34,19 +34,21 @@ export const nuSvr = regressor<NuSvrLearned, NuSvrOptions>({
     if (nu > 0 && nu <= 1) return;
     throw new ArgumentError(`nuSvr: nu is ${nu}; it is a share above zero, up to 1.`);
   },
-  async learn({ x, y, weights, signal }, options) {
-    const { c = 1, nu = 0.5 } = options;
-    checkOneOutput("nuSvr", y);
-    const tube = await tubeOf(y, weights, c, 0);
-    const side = tube.limits.slice(0, tube.limits.length / 2);
-    const half = filledInOrder(side, (nu * sumOf(side)) / 2);
-    const start = Float64Array.from([...half, ...half]);
-    const space = spaceOf("nuSvr", x, options, signal);
-    const dual = { ...tube, start, keepsSums: true };
-    const solution = await dualMinimum("nuSvr.fit", space.rows(null), dual, stoppingOf(options));
-    const { device, dtype } = x;
-    const epsilon = full([], -solution.margin, { device, dtype }) as Tensor;
-    return { ...space.supports([solution.weights]), ...thresholds([solution], x), epsilon };
-  },
+  learn:
+    ({ x, y, weights, signal }, options) =>
+    async () => {
+      const { c = 1, nu = 0.5 } = options;
+      checkOneOutput("nuSvr", y);
+      const tube = await tubeOf(y, weights, c, 0);
+      const side = tube.limits.slice(0, tube.limits.length / 2);
+      const half = filledInOrder(side, (nu * sumOf(side)) / 2);
+      const start = Float64Array.from([...half, ...half]);
+      const space = spaceOf("nuSvr", x, options, signal);
+      const dual = { ...tube, start, keepsSums: true };
+      const solution = await dualMinimum("nuSvr.fit", space.rows(null), dual, stoppingOf(options));
+      const { device, dtype } = x;
+      const epsilon = full([], -solution.margin, { device, dtype }) as Tensor;
+      return { ...space.supports([solution.weights]), ...thresholds([solution], x), epsilon };
+    },
   predict: (learned, x, options) => summed("nuSvr.predict", learned, x, options),
 });

@@ -22,22 +22,24 @@ export const oneClassSvm = outlierDetector<MachineLearned, OneClassSvmOptions>({
     if (nu > 0 && nu <= 1) return;
     throw new ArgumentError(`oneClassSvm: nu is ${nu}; it is a share above zero, up to 1.`);
   },
-  async learn({ x, weights, signal }, options) {
-    const { nu = 0.5 } = options;
-    const count = x.shape[0] as number;
-    const limits = weights
-      ? Float64Array.from((await weights.data()) as Float64Array)
-      : new Float64Array(count).fill(1);
-    // The sum of the variables is fixed.
-    const start = filledInOrder(limits, nu * sumOf(limits));
-    const space = spaceOf("oneClassSvm", x, options, signal);
-    const solution = await dualMinimum(
-      "oneClassSvm.fit",
-      space.rows(null),
-      { signs: new Int8Array(count).fill(1), linear: new Float64Array(count), limits, start },
-      stoppingOf(options),
-    );
-    return { ...space.supports([solution.weights]), ...thresholds([solution], x) };
-  },
+  learn:
+    ({ x, weights, signal }, options) =>
+    async () => {
+      const { nu = 0.5 } = options;
+      const count = x.shape[0] as number;
+      const limits = weights
+        ? Float64Array.from((await weights.data()) as Float64Array)
+        : new Float64Array(count).fill(1);
+      // The sum of the variables is fixed.
+      const start = filledInOrder(limits, nu * sumOf(limits));
+      const space = spaceOf("oneClassSvm", x, options, signal);
+      const solution = await dualMinimum(
+        "oneClassSvm.fit",
+        space.rows(null),
+        { signs: new Int8Array(count).fill(1), linear: new Float64Array(count), limits, start },
+        stoppingOf(options),
+      );
+      return { ...space.supports([solution.weights]), ...thresholds([solution], x) };
+    },
   decision: (learned, x, options) => summed("oneClassSvm.decisionFunction", learned, x, options),
 });

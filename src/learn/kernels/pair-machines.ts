@@ -228,26 +228,28 @@ export function pairMachine<O extends PairMachineOptions>(machine: PairMachine<O
       checkChoice(kind, "decisionFunctionShape", options.decisionFunctionShape, ["ovr", "ovo"]);
       machine.check(options);
     },
-    async learn({ x, y, weights, classes, facts, signal }, options) {
-      checkSeveral(kind, classes, facts.classes);
-      const codes = (await y.data()) as Int32Array;
-      const own = weights
-        ? Float64Array.from((await weights.data()) as Float64Array)
-        : new Float64Array(codes.length).fill(1);
-      const costs = await machine.costs({ x, y, classes: facts.classes ?? [] }, own, options);
-      const space = spaceOf(kind, x, options, signal);
-      const solutions: DualSolution[] = [];
-      const said: HeldOut[] = [];
-      for (const [place, pair] of pairsOf(classes).entries()) {
-        const problem = problemOf(space, codes, costs, pair);
-        machine.checkPair?.(problem, options);
-        const found = ofAllSamples(await machine.solve(problem, options), problem, codes.length);
-        solutions.push(classes === 2 ? turned(found) : found);
-        if (options.probability) said.push(await heldOut(problem, place, options, machine.solve));
-      }
-      const sigmoids = options.probability ? await pairSigmoids(said, classes === 2, x) : null;
-      return { ...space.supports(solutions.map((each) => each.weights)), ...thresholds(solutions, x), sigmoids };
-    },
+    learn:
+      ({ x, y, weights, classes, facts, signal }, options) =>
+      async () => {
+        checkSeveral(kind, classes, facts.classes);
+        const codes = (await y.data()) as Int32Array;
+        const own = weights
+          ? Float64Array.from((await weights.data()) as Float64Array)
+          : new Float64Array(codes.length).fill(1);
+        const costs = await machine.costs({ x, y, classes: facts.classes ?? [] }, own, options);
+        const space = spaceOf(kind, x, options, signal);
+        const solutions: DualSolution[] = [];
+        const said: HeldOut[] = [];
+        for (const [place, pair] of pairsOf(classes).entries()) {
+          const problem = problemOf(space, codes, costs, pair);
+          machine.checkPair?.(problem, options);
+          const found = ofAllSamples(await machine.solve(problem, options), problem, codes.length);
+          solutions.push(classes === 2 ? turned(found) : found);
+          if (options.probability) said.push(await heldOut(problem, place, options, machine.solve));
+        }
+        const sigmoids = options.probability ? await pairSigmoids(said, classes === 2, x) : null;
+        return { ...space.supports(solutions.map((each) => each.weights)), ...thresholds(solutions, x), sigmoids };
+      },
     scores(learned, x, options) {
       const found = decisions(learned, x, options);
       if (isOnePair(found)) return concat([found.neg(), found], { axis: 1 }) as Tensor;

@@ -77,12 +77,14 @@ export const svr = regressor<MachineLearned, SvrOptions>({
     checkPositive("svr", "c", options.c ?? 1);
     checkAmount("svr", "epsilon", options.epsilon ?? 0.1);
   },
-  async learn({ x, y, weights, signal }, options) {
-    checkOneOutput("svr", y);
-    const tube = await tubeOf(y, weights, options.c ?? 1, options.epsilon ?? 0.1);
-    const space = spaceOf("svr", x, options, signal);
-    const solution = await dualMinimum("svr.fit", space.rows(null), tube, stoppingOf(options));
-    return { ...space.supports([solution.weights]), ...thresholds([solution], x) };
-  },
+  learn:
+    ({ x, y, weights, signal }, options) =>
+    async () => {
+      checkOneOutput("svr", y);
+      const tube = await tubeOf(y, weights, options.c ?? 1, options.epsilon ?? 0.1);
+      const space = spaceOf("svr", x, options, signal);
+      const solution = await dualMinimum("svr.fit", space.rows(null), tube, stoppingOf(options));
+      return { ...space.supports([solution.weights]), ...thresholds([solution], x) };
+    },
   predict: (learned, x, options) => summed("svr.predict", learned, x, options),
 });

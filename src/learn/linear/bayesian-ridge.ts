@@ -9,6 +9,7 @@ import type { Fitted } from "../core/model.js";
 import type { Samples } from "../core/samples.js";
 import { checkAmount } from "../core/settings.js";
 import { regressor, samplesFor } from "../core/sorts.js";
+import { forwardOnly } from "./forward-only.js";
 import { checkOneOutput } from "./generalized.js";
 import { centred, linearPrediction } from "./linear-model.js";
 import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
@@ -96,14 +97,19 @@ export const bayesianRidge = regressor<BayesianRidgeLearned, BayesianRidgeOption
       lambda2: prior(options.lambda2),
     };
     const variance = problem.y.variance().add(2 ** -52);
-    const found = evidenceMaximum(problem.x, problem.y, priors, {
+    const rank = (x.shape[0] as number) - (fitIntercept ? 1 : 0);
+    const search = forwardOnly(
+      (given: EvidenceProblem) => evidenceMaximum(given, { rank, tol, maxIter }),
+      "bayesianRidge has no reverse derivative: its precisions are found by rounds whose number depends on the data. Take ridge",
+      ["coefficients", "covariance", "alpha", "lambda", "logEvidence"],
+    );
+    const { coefficients, ...rest } = search({
+      x: problem.x,
+      y: problem.y,
+      priors,
       alpha: (options.alphaInit === undefined ? variance.reciprocal() : scalarBeside(options.alphaInit, x)) as Tensor,
       lambda: scalarBeside(options.lambdaInit ?? 1, x),
-      rank: (x.shape[0] as number) - (fitIntercept ? 1 : 0),
-      tol,
-      maxIter,
     });
-    const { coefficients, ...rest } = found;
     return { ...problem.learned(coefficients), ...rest };
   },
   predict: linearPrediction,
@@ -117,19 +123,20 @@ interface Priors {
   readonly lambda2: Tensor;
 }
 
+interface EvidenceProblem {
+  readonly x: Tensor;
+  readonly y: Tensor;
+  readonly priors: Priors;
+  /** The first precisions. */
+  readonly alpha: Tensor;
+  readonly lambda: Tensor;
+}
+
 function evidenceMaximum(
-  x: Tensor,
-  y: Tensor,
-  { alpha1, alpha2, lambda1, lambda2 }: Priors,
-  start: {
-    readonly alpha: Tensor;
-    readonly lambda: Tensor;
-    readonly rank: number;
-    readonly tol: number;
-    readonly maxIter: number;
-  },
+  { x, y, priors, ...start }: EvidenceProblem,
+  { rank, tol, maxIter }: { readonly rank: number; readonly tol: number; readonly maxIter: number },
 ) {
-  const { rank } = start;
+  const { alpha1, alpha2, lambda1, lambda2 } = priors;
   const [samples, features] = x.shape as [number, number];
   const { device } = x;
   const { eigenvalues, eigenvectors } = eigh(x.T.matmul(x) as Tensor);
@@ -146,7 +153,7 @@ function evidenceMaximum(
   };
   const first = { ...solve(start.alpha, start.lambda) };
   const end = whileLoop(
-    ({ goesOn, count }) => goesOn.logicalAnd(count.less(start.maxIter)) as Tensor,
+    ({ goesOn, count }) => goesOn.logicalAnd(count.less(maxIter)) as Tensor,
     ({ alpha, lambda, before, count }) => {
       const { w, squares } = solve(alpha, lambda);
       const weighed = values.mul(alpha);
@@ -157,7 +164,7 @@ function evidenceMaximum(
         .add(samples)
         .add(alpha1.mul(2))
         .div(squares.add(alpha2.mul(2)));
-      const isStill = before.sub(w).abs().sum().less(start.tol).logicalAnd(count.greater(0));
+      const isStill = before.sub(w).abs().sum().less(tol).logicalAnd(count.greater(0));
       return {
         alpha: nextAlpha as Tensor,
         lambda: nextLambda as Tensor,

@@ -124,7 +124,6 @@ function generalized<O extends GeneralizedOptions>(kind: string, kinds: object, 
       const ridge = penalties(x, scalarBeside(alpha, x), fitIntercept);
       const { parameters, iterations } = smoothMinimum(
         {
-          kind,
           given: { a: design(x, fitIntercept), targets: y, shares, ridge },
           problemOf: ({ a, targets, shares, ridge }) => summedLoss(a, tweedieLoss(targets, power, link), shares, ridge),
           start,

@@ -7,6 +7,7 @@
 import { cholesky, choSolve } from "../../linalg/triangular.js";
 import { eye, full, type Tensor, where } from "../../tensor/index.js";
 import { whileLoop } from "../../transforms/control.js";
+import { forwardOnly } from "./forward-only.js";
 import type { Minimum } from "./newton.js";
 
 interface HingeProblem {
@@ -25,14 +26,24 @@ interface Interior {
   readonly short: Tensor;
 }
 
+interface HingeOptions {
+  readonly kind: string;
+  readonly tol: number;
+  readonly maxIter: number;
+}
+
 /** The share of the way to the nearest bound that a step goes. */
 const SHARE = 0.995;
 
-/** The minimum. Ends when |v − minimum| is at most about `tol` of the root of the objective, by the duality gap. */
-export function hingeMinimum(
-  { a, b, c: given }: HingeProblem,
-  { tol, maxIter }: { readonly tol: number; readonly maxIter: number },
-): Minimum {
+/** The minimum. Ends when |v − minimum| is at most about `tol` of the root of the objective, by the duality gap. `kind` is for messages. */
+export function hingeMinimum(problem: HingeProblem, options: HingeOptions): Minimum {
+  const why =
+    `${options.kind} without squares has no reverse derivative: samples on the margin make kinks. ` +
+    `Take the loss ${options.kind === "linearSvr" ? '"squaredEpsilonInsensitive"' : '"squaredHinge"'}`;
+  return forwardOnly((given: HingeProblem) => searched(given, options), why, ["parameters"])(problem);
+}
+
+function searched({ a, b, c: given }: HingeProblem, { tol, maxIter }: HingeOptions): Minimum {
   const { dtype, device } = a;
   const [rows, width] = a.shape as [number, number];
   const isWide = dtype === "f64";

@@ -60,7 +60,6 @@ export const huberRegressor = regressor<HuberLearned, HuberOptions>({
     ]) as Tensor;
     const { parameters, iterations } = smoothMinimum(
       {
-        kind: "huberRegressor",
         given: { a: design(x, fitIntercept), y, counted, ridge },
         problemOf: ({ a, y, counted, ridge }) => huberProblem(a, y, counted, ridge, epsilon),
         start,

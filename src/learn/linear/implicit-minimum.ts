@@ -5,9 +5,8 @@
  *
  * A derivative is as close as the minimum is: a fit with a small `tol` has an exact one.
  */
-import { UnsupportedError } from "../../core/errors.js";
 import { cg } from "../../linalg/iterative.js";
-import type { Tensor } from "../../tensor/index.js";
+import { eye, type Tensor } from "../../tensor/index.js";
 import { customGradient } from "../../transforms/custom.js";
 import { jvp, vjp } from "../../transforms/grad.js";
 import { lbfgs } from "../optimize/lbfgs.js";
@@ -22,8 +21,6 @@ import {
 
 /** A minimum to find. `problemOf` makes the problem of tensors alone, so that derivatives reach them. */
 interface Posed<G> {
-  /** The kind of the estimator, for messages. */
-  readonly kind: string;
   readonly given: G;
   problemOf(given: G): SmoothProblem;
   readonly start: Tensor;
@@ -35,47 +32,48 @@ const [MOST_PARAMETERS, MOST_ELEMENTS] = [512, 2 ** 27];
 /** Rounds that take the damping of an equation out of its solution again. */
 const REFINEMENTS = 2;
 
-/** The minimum, by Newton's method or, where parameters are many, L-BFGS. Absolute values are for Newton's method alone. */
-export function smoothMinimum<G>(posed: Posed<G>, options: NewtonOptions): Minimum {
-  const { kind, given, problemOf, start } = posed;
-  const { l1 } = options;
-  if (!l1) return differentiable(posed, options, given, start);
-  type Given = [of: G, weights: Tensor, from: Tensor];
-  const search = (...[of, weights, from]: Given): Minimum =>
-    newtonMinimum(problemOf(of), from, { ...options, l1: weights });
-  const solver = customGradient(search, {
-    vjp(): never {
-      throw new UnsupportedError(
-        `grad: ${kind} with a penalty on absolute values has no reverse derivative: its coefficients have kinks where one becomes ` +
-          'zero. Take the penalty "l2", or forward mode (jvp), which follows the search.',
-      );
-    },
-    jvp: (moved: Given, ...at: Given) => ({
-      parameters: jvp((...each: Given) => search(...each).parameters, at, moved)[1],
-      iterations: null as unknown as Tensor,
-    }),
-  });
-  return solver(given, l1, start);
+/** What a minimum depends on, with the weights of absolute values, [parameters], where there are any. */
+interface Given<G> {
+  readonly of: G;
+  readonly l1: Tensor | null;
 }
 
-function differentiable<G>(posed: Posed<G>, options: NewtonOptions, given: G, start: Tensor): Minimum {
+/**
+ * The minimum, by Newton's method or, where parameters are many, L-BFGS. Absolute values are for Newton's method alone: parameters that
+ * they keep at zero stay there nearby, and the others have derivatives among themselves.
+ */
+export function smoothMinimum<G>(posed: Posed<G>, options: NewtonOptions): Minimum {
+  const { given, start } = posed;
+  const { l1 = null, ...rest } = options;
+  return differentiable(posed, rest, { of: given, l1 }, start);
+}
+
+function differentiable<G>(
+  posed: Posed<G>,
+  options: Omit<NewtonOptions, "l1">,
+  given: Given<G>,
+  start: Tensor,
+): Minimum {
   const { problemOf } = posed;
   // The minimum is asked for again, not taken from the search, so that it has a derivative, too; it is computed once.
-  const minimumOf = (of: G, from: Tensor): Tensor => differentiable(posed, options, of, from).parameters;
-  const gradientAt = (of: G, v: Tensor): Tensor => {
+  const minimumOf = (of: Given<G>, from: Tensor): Tensor => differentiable(posed, options, of, from).parameters;
+  const gradientAt = ({ of, l1 }: Given<G>, v: Tensor): Tensor => {
     const problem = problemOf(of);
-    return problem.gradient(v, problem.predictors(v));
+    const smooth = problem.gradient(v, problem.predictors(v));
+    return l1 ? (smooth.add(v.sign().mul(l1)) as Tensor) : smooth;
   };
-  const solver = customGradient((of: G, from: Tensor) => searched(posed, problemOf(of), from, options), {
+  const search = ({ of, l1 }: Given<G>, from: Tensor): Minimum =>
+    searched(posed, problemOf(of), from, { ...options, ...(l1 && { l1 }) });
+  const solver = customGradient(search, {
     vjp: ({ parameters: cotangent }, _found, of, from) => {
       const v = minimumOf(of, from);
-      const [, pullback] = vjp((each: G) => gradientAt(each, v), of);
+      const [, pullback] = vjp((each: Given<G>) => gradientAt(each, v), of);
       const [ofGiven] = pullback(equationSolved(posed, of, v, cotangent).neg() as Tensor);
       return [ofGiven, null];
     },
     jvp: ([moved], of, from) => {
       const v = minimumOf(of, from);
-      const [, change] = jvp((each: G) => gradientAt(each, v), [of], [moved]);
+      const [, change] = jvp((each: Given<G>) => gradientAt(each, v), [of], [moved]);
       return { parameters: equationSolved(posed, of, v, change).neg(), iterations: null } as unknown as Minimum;
     },
   });
@@ -93,23 +91,31 @@ function searched<G>(posed: Posed<G>, problem: SmoothProblem, start: Tensor, opt
   return { parameters: x, iterations };
 }
 
-/** H⁻¹ right. */
-function equationSolved<G>(posed: Posed<G>, given: G, v: Tensor, right: Tensor): Tensor {
+/** H⁻¹ right, among the parameters that are free. */
+function equationSolved<G>(posed: Posed<G>, { of, l1 }: Given<G>, v: Tensor, right: Tensor): Tensor {
   const { problemOf } = posed;
-  const problem = problemOf(given);
-  if (!isByMatrix(posed as Posed<unknown>, problem, v.size)) {
+  const problem = problemOf(of);
+  if (!l1 && !isByMatrix(posed as Posed<unknown>, problem, v.size)) {
     const product = ({ of, at }: { of: G; at: Tensor }, direction: Tensor): Tensor => {
       const { gradient, predictors } = problemOf(of);
       return jvp((u: Tensor) => gradient(u, predictors(u)), [at], [direction])[1];
     };
-    return cg(product, { of: given, at: v }, right) as Tensor;
+    return cg(product, { of, at: v }, right) as Tensor;
   }
-  const matrix = (problem.hessian ?? problem.curvature)(v, problem.predictors(v));
+  const whole = (problem.hessian ?? problem.curvature)(v, problem.predictors(v));
+  const isFree = l1 ? v.notEqual(0).logicalOr(l1.equal(0)).cast(v.dtype) : null;
+  const matrix = isFree ? amongFree(whole, isFree as Tensor) : whole;
   const solve = dampedSolver(matrix, leastDamping(v));
-  const column = right.expandDims(1) as Tensor;
+  const column = (isFree ? right.mul(isFree) : right).expandDims(1) as Tensor;
   let found = solve(column);
   for (let round = 0; round < REFINEMENTS; round++) {
     found = found.add(solve(column.sub(matrix.matmul(found)) as Tensor)) as Tensor;
   }
   return found.squeeze(1) as Tensor;
+}
+
+/** A matrix that leaves parameters alone which are not free. */
+export function amongFree(matrix: Tensor, isFree: Tensor): Tensor {
+  const unit = eye(isFree.size, { dtype: matrix.dtype, device: matrix.device });
+  return matrix.mul(isFree.mul(isFree.expandDims(1))).add(unit.mul(isFree.neg().add(1))) as Tensor;
 }

@@ -133,5 +133,6 @@ export function pooled(places: Tensor, y: Tensor, weights: Tensor): Tensor {
     },
     { begins: start, means: meansOf(start), goesOn: full([], true, { device, dtype: "bool" }) as Tensor },
   );
-  return end.means;
+  // The loop decides where blocks begin; their means are taken outside, so that they have derivatives.
+  return meansOf(end.begins);
 }

@@ -2,12 +2,16 @@
  * Least squares with absolute values in the penalty: the lasso and the elastic net, by cyclic coordinate descent on the Gram matrix.
  * A fit ends as scikit-learn's does: when a sweep changes little and the duality gap is a small share of the targets' squares.
  */
+import { solve } from "../../linalg/lu.js";
 import { eye, full, type Tensor, zeros } from "../../tensor/index.js";
 import { whileLoop } from "../../transforms/control.js";
+import { customGradient } from "../../transforms/custom.js";
+import { jvp, vjp } from "../../transforms/grad.js";
 import { vmap } from "../../transforms/vmap.js";
 import { checkAmount } from "../core/settings.js";
 import { regressor } from "../core/sorts.js";
 import { sweep } from "./coordinate-descent.js";
+import { amongFree } from "./implicit-minimum.js";
 import { centred, linearPrediction } from "./linear-model.js";
 import { checkStopping, type Setting, type Stopping, scalarBeside } from "./settings.js";
 
@@ -99,7 +103,7 @@ function learned(
 }
 
 /** ½ Σ (y − Xw)² + l1 · Σ |w| + l2/2 · Σ w², with XᵀX, Xᵀy and Σ y². */
-interface LassoProblem {
+interface LassoProblem extends Readonly<Record<string, Tensor>> {
   readonly gram: Tensor;
   readonly products: Tensor;
   readonly squares: Tensor;
@@ -107,16 +111,48 @@ interface LassoProblem {
   readonly l2: Tensor;
 }
 
-interface Solved {
+interface Solved extends Readonly<Record<string, Tensor>> {
   readonly coefficients: Tensor;
   readonly dualityGap: Tensor;
   readonly iterations: Tensor;
 }
 
-function solved(
-  problem: LassoProblem,
-  { positive, tol, maxIter }: { readonly positive: boolean; readonly tol: number; readonly maxIter: number },
-): Solved {
+interface Search {
+  readonly positive: boolean;
+  readonly tol: number;
+  readonly maxIter: number;
+}
+
+/**
+ * The minimum, with derivatives by the implicit function theorem: coefficients of zero stay zero nearby, and on the others the force below
+ * stays zero, so that dw = H⁻¹ d(force), with H the matrix of the squares there. The gap is zero at every minimum, and so is its slope.
+ */
+function solved(problem: LassoProblem, search: Search): Solved {
+  const force = ({ gram, products, l1, l2 }: LassoProblem, w: Tensor): Tensor =>
+    products.sub(gram.matmul(w)).sub(w.mul(l2)).sub(w.sign().mul(l1)) as Tensor;
+  const change = ({ gram, l2 }: LassoProblem, w: Tensor, right: Tensor): Tensor => {
+    const isFree = w.notEqual(0).cast(w.dtype) as Tensor;
+    const unit = eye(w.size, { dtype: w.dtype, device: w.device });
+    const h = amongFree(gram.add(unit.mul(l2)) as Tensor, isFree);
+    return solve(h, right.mul(isFree).expandDims(1) as Tensor).squeeze(1) as Tensor;
+  };
+  const solver: (given: LassoProblem) => Solved = customGradient((given: LassoProblem) => searched(given, search), {
+    vjp: ({ coefficients }, _found, given) => {
+      const w = solver(given).coefficients;
+      const [, pullback] = vjp((each: LassoProblem) => force(each, w), given);
+      return pullback(change(given, w, coefficients));
+    },
+    jvp: ([moved], given) => {
+      const w = solver(given).coefficients;
+      const [, ofForce] = jvp((each: LassoProblem) => force(each, w), [given], [moved]);
+      const nothing = null as unknown as Tensor;
+      return { coefficients: change(given, w, ofForce), dualityGap: nothing, iterations: nothing };
+    },
+  });
+  return solver(problem);
+}
+
+function searched(problem: LassoProblem, { positive, tol, maxIter }: Search): Solved {
   const { gram, products, squares, l1, l2 } = problem;
   const { dtype, device } = products;
   const [features] = products.shape as [number];

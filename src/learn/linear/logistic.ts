@@ -139,7 +139,6 @@ function solver(x: Tensor, weights: Tensor | null, options: LogisticRegressionOp
     binary: (isSecond: Tensor): Found =>
       smoothMinimum(
         {
-          kind: "logisticRegression",
           given: { a, isSecond, weights, ridge },
           problemOf: ({ a, isSecond, weights, ridge }) => summedLoss(a, logisticLoss(isSecond), weights, ridge),
           start: start(width),
@@ -152,7 +151,6 @@ function solver(x: Tensor, weights: Tensor | null, options: LogisticRegressionOp
       const wide = l1?.expandDims(1).broadcastTo([width, classes]).flatten() as Tensor | undefined;
       const found = smoothMinimum(
         {
-          kind: "logisticRegression",
           given: { a, members, weights, ridge },
           problemOf: ({ a, members, weights, ridge }) => softmaxLoss(a, members, weights, ridge, !hasAbsolutes),
           start: start(width * classes),

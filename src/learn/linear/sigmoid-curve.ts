@@ -22,7 +22,6 @@ export function sigmoidCurve(said: Tensor, isClass: Tensor, weights: Tensor | nu
   const tol = samples * (dtype === "f64" ? 1e-12 : 1e-6);
   return smoothMinimum(
     {
-      kind: "calibration",
       given: { a, target: target as Tensor, weights, none },
       problemOf: ({ a, target, weights, none }) => summedLoss(a, logisticLoss(target), weights, none),
       start,

@@ -122,7 +122,7 @@ export const linearSvr = regressor<LinearMachineLearned, LinearSvrOptions>({
     const tube = scalarBeside(epsilon, x);
     if (loss === "squaredEpsilonInsensitive") {
       const lossOf = ({ targets, tube }: { targets: Tensor; tube: Tensor }): Loss => squaredTubeLoss(targets, tube);
-      const found = ridged("linearSvr", a, lossOf, { targets: y, tube }, costs, { tol, maxIter });
+      const found = ridged(a, lossOf, { targets: y, tube }, costs, { tol, maxIter });
       return named(found, fitIntercept, interceptScaling);
     }
     // |r| beyond the tube is a hinge on each side of it.
@@ -131,7 +131,7 @@ export const linearSvr = regressor<LinearMachineLearned, LinearSvrOptions>({
       b: concat([y.sub(tube), y.neg().sub(tube)]) as Tensor,
       c: concat([costs, costs]) as Tensor,
     };
-    return named(hingeMinimum(problem, { tol, maxIter }), fitIntercept, interceptScaling);
+    return named(hingeMinimum(problem, { kind: "linearSvr", tol, maxIter }), fitIntercept, interceptScaling);
   },
   predict: linearPrediction,
 });
@@ -143,21 +143,13 @@ const costsOf = (x: Tensor, c: Setting, weights: Tensor | null): Tensor => {
 };
 
 /** ½ Σ v² + Σ cost · loss(a·v), without the squares where there are absolute values. */
-function ridged<G>(
-  kind: string,
-  a: Tensor,
-  lossOf: (of: G) => Loss,
-  of: G,
-  costs: Tensor,
-  options: NewtonOptions,
-): Minimum {
+function ridged<G>(a: Tensor, lossOf: (of: G) => Loss, of: G, costs: Tensor, options: NewtonOptions): Minimum {
   const { dtype, device } = a;
   const [samples, width] = a.shape as [number, number];
   const start = zeros([width], { dtype, device }) as Tensor;
   const ridge = start.add(options.l1 ? 0 : 1) as Tensor;
   return smoothMinimum(
     {
-      kind,
       given: { a, of, costs },
       problemOf: ({ a, of, costs }) => summedLoss(a, lossOf(of), costs, ridge),
       start,
@@ -173,12 +165,12 @@ function separated(a: Tensor, y: Tensor, costs: Tensor, options: LinearSvcOption
   if (loss === "hinge") {
     return hingeMinimum(
       { a: a.mul(y.expandDims(1)) as Tensor, b: y.mul(0).add(1) as Tensor, c: costs },
-      { tol, maxIter },
+      { kind: "linearSvc", tol, maxIter },
     );
   }
   // LIBLINEAR penalises the intercept with absolute values, too.
   const l1 = penalty === "l1" ? (a.at(0).mul(0).add(1) as Tensor) : undefined;
-  return ridged("linearSvc", a, squaredHingeLoss, y, costs, { tol, maxIter, l1 });
+  return ridged(a, squaredHingeLoss, y, costs, { tol, maxIter, l1 });
 }
 
 const named = ({ parameters, iterations }: Minimum, fitIntercept: boolean, scaling: number): LinearMachineLearned => {

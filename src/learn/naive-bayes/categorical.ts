@@ -136,7 +136,7 @@ export const categoricalNaiveBayes = classifier<
   },
   learn(data, options): Learning<CategoricalLearned> {
     const { nCategories } = options;
-    if (nCategories === undefined) return reading(data, options);
+    if (nCategories === undefined) return () => reading(data, options);
     const features = data.x.shape[1] as number;
     const sizes = typeof nCategories === "number" ? new Array<number>(features).fill(nCategories) : nCategories;
     if (sizes.length === features) return learned(data, options, sizes);

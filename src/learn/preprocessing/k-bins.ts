@@ -119,23 +119,25 @@ export const kBinsDiscretizer = transformer<KBinsDiscretizerLearned, KBinsDiscre
     if (all.every((each) => Number.isSafeInteger(each) && each >= 2)) return;
     throw new ArgumentError(`kBinsDiscretizer: nBins is ${shown(nBins)}; there are two bins at least.`);
   },
-  async learn({ x }, options) {
-    const { device, dtype } = x;
-    const edges = await allEdges(x, countsOf("kBinsDiscretizer.fit", x.shape[1] as number, options), options);
-    const most = Math.max(...edges.map(({ length }) => length));
-    const padded = edges.map((each) => [...each, ...Array<number>(most - each.length).fill(Number.NaN)]);
-    const columns = edges.flatMap(({ length }, feature) =>
-      Array.from({ length: length - 1 }, (_, bin) => [feature, bin] as const),
-    );
-    return {
-      edges: tensor(padded, { device, dtype }) as Tensor,
-      counts: tensor(
-        Int32Array.from(edges, ({ length }) => length - 1),
-        { device },
-      ) as Tensor,
-      columns: codeColumns(columns, device),
-    };
-  },
+  learn:
+    ({ x }, options) =>
+    async () => {
+      const { device, dtype } = x;
+      const edges = await allEdges(x, countsOf("kBinsDiscretizer.fit", x.shape[1] as number, options), options);
+      const most = Math.max(...edges.map(({ length }) => length));
+      const padded = edges.map((each) => [...each, ...Array<number>(most - each.length).fill(Number.NaN)]);
+      const columns = edges.flatMap(({ length }, feature) =>
+        Array.from({ length: length - 1 }, (_, bin) => [feature, bin] as const),
+      );
+      return {
+        edges: tensor(padded, { device, dtype }) as Tensor,
+        counts: tensor(
+          Int32Array.from(edges, ({ length }) => length - 1),
+          { device },
+        ) as Tensor,
+        columns: codeColumns(columns, device),
+      };
+    },
   transform(learned, x, { encode }) {
     const bins = binsOf(learned, x);
     return encode === "ordinal" ? (bins.cast(x.dtype) as Tensor) : ofCodes(bins, learned.columns, x.dtype);

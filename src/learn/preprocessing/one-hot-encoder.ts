@@ -189,7 +189,7 @@ export const oneHotEncoder = transformer<OneHotEncoderLearned, OneHotEncoderOpti
       throw new ArgumentError(`oneHotEncoder: maxCategories is ${maxCategories}; it counts from 1 on.`);
     }
   },
-  learn,
+  learn: (data, options) => () => learn(data, options),
   transform({ values, codes, columns }, x, { handleUnknown = "error" }) {
     const found = becoming(codes, values, x);
     const encoded = ofCodes(found, columns, x.dtype);

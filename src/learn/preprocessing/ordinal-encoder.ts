@@ -67,25 +67,27 @@ export const ordinalEncoder = transformer<OrdinalEncoderLearned, OrdinalEncoderO
       `ordinalEncoder: unknownValue is ${shown(unknownValue)}; { handleUnknown: "useEncodedValue" } takes one, and nothing else does.`,
     );
   },
-  async learn({ x, facts }, options) {
-    const { unknownValue = Number.NaN, encodedMissingValue = Number.NaN } = options;
-    const sets = await categoriesIn("ordinalEncoder.fit", x, facts.features, options);
-    const most = Math.max(...sets.values.map((list) => list.filter((value) => !Number.isNaN(value)).length));
-    for (const [name, value] of Object.entries({ unknownValue, encodedMissingValue })) {
-      if (!(Number.isInteger(value) && value >= 0 && value < most)) continue;
-      throw new ArgumentError(`ordinalEncoder.fit: ${name} is ${value}, which is the number of a category.`);
-    }
-    const numbers = rowsOfTable(
-      sets,
-      (_, place) => place,
-      () => encodedMissingValue,
-      () => unknownValue,
-    );
-    return {
-      values: categoryTable(sets.values, x),
-      numbers: tensor(numbers, { device: x.device, dtype: x.dtype }) as Tensor,
-    };
-  },
+  learn:
+    ({ x, facts }, options) =>
+    async () => {
+      const { unknownValue = Number.NaN, encodedMissingValue = Number.NaN } = options;
+      const sets = await categoriesIn("ordinalEncoder.fit", x, facts.features, options);
+      const most = Math.max(...sets.values.map((list) => list.filter((value) => !Number.isNaN(value)).length));
+      for (const [name, value] of Object.entries({ unknownValue, encodedMissingValue })) {
+        if (!(Number.isInteger(value) && value >= 0 && value < most)) continue;
+        throw new ArgumentError(`ordinalEncoder.fit: ${name} is ${value}, which is the number of a category.`);
+      }
+      const numbers = rowsOfTable(
+        sets,
+        (_, place) => place,
+        () => encodedMissingValue,
+        () => unknownValue,
+      );
+      return {
+        values: categoryTable(sets.values, x),
+        numbers: tensor(numbers, { device: x.device, dtype: x.dtype }) as Tensor,
+      };
+    },
   transform: ({ values, numbers }, x) => becoming(numbers, values, x).cast(x.dtype) as Tensor,
   featureNames: (_, features) => inputNames(features),
   methods,

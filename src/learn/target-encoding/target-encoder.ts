@@ -224,7 +224,7 @@ export const targetEncoder = transformer<TargetEncoderLearned, TargetEncoderOpti
       `targetEncoder: splits is ${shown(splits)}; it is a number of folds, 2 or more, or a rule.`,
     );
   },
-  learn: learned,
+  learn: (data, options) => () => learned(data, options),
   ofFit: crossFitted,
   transform({ values, encodings }, x) {
     const outputs = encodings.shape[0] as number;

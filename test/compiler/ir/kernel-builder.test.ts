@@ -131,6 +131,15 @@ test("lanes of one have no barriers, exchanges or combinations", () => {
   assert.deepEqual(k.finish().body, []);
 });
 
+test("groups of lanes are powers of two that divide the lanes; a lane alone has what it has", () => {
+  const k = new KernelBuilder("test", 8, 16);
+  const x = k.convert("f32", k.lane);
+  assert.equal(k.combineLanes("add", x, 1), x);
+  assert.equal(k.combineLanes("add", x, 16), k.combineLanes("add", x));
+  assert.notEqual(k.combineLanes("add", x, 4), k.combineLanes("add", x, 8));
+  for (const count of [3, 32, 0, 2.5]) assert.throws(() => k.combineLanes("add", x, count), /give a power of two/);
+});
+
 test("a store takes what was rounded, unless rounding was cheap; it is told what needs no rounding", () => {
   const k = new KernelBuilder("stored", 4);
   const [source, target] = [k.buffer("bf16", false), k.buffer("bf16", true)];

@@ -10,6 +10,7 @@ import {
   frontier,
   LOAD_COST,
   REDUCTION_COST,
+  reducedAgain,
   sharedAndCostly,
   termsOf,
 } from "../../../src/compiler/schedule/stored-values.js";
@@ -44,6 +45,20 @@ test("what one group computes at several places at a high cost is stored, the la
   assert.deepEqual(costlyAgain(surveyOf(spread(dear, 1)), stored(1)), [], "computed once");
   const result = g.exp(x);
   assert.deepEqual(costlyAgain(surveyOf(result), result), []);
+});
+
+test("a long reduction that elements need at several places is stored; a short one, a small one, one at one place are not", () => {
+  const both = (side: number, terms: number) => {
+    const sum = g.sum(stored(terms, side, side), [0]);
+    return [sum, g.add(g.lowerPart(sum, 0), g.adjoint(g.lowerPart(sum, 1)))] as const;
+  };
+  const found = ([, result]: readonly [Node, Node]) => reducedAgain(surveyOf(result), result);
+  const long = both(256, 125);
+  assert.deepEqual(found(long), [long[0]]);
+  assert.deepEqual(found(both(2048, 8)), []);
+  assert.deepEqual(found(both(32, 125)), []);
+  const once = g.sum(stored(125, 256, 256), [0]);
+  assert.deepEqual(found([once, g.exp(once)]), []);
 });
 
 test("a costly value that many elements share is stored, the last of a chain; not where it is cheap, or they are few", () => {

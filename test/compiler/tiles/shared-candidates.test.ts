@@ -32,6 +32,15 @@ test("a tile needs its lanes and its memory; f64 needs twice the memory", () => 
   assert.equal(has64({ ...large, sharedBytes: 2 * bytes - 1 }, "f64"), false);
 });
 
+test("a symmetric product is computed by half in square tiles, and may have more parts for as much work", () => {
+  const symmetric = { ...product, m: 256, k: 100_000, n: 256, isSymmetric: true };
+  const tiles = tilesOf(symmetric, large, true);
+  assert.ok(tiles.every((tile) => (tile.isHalf === true) === (tile.rows === tile.columns)));
+  assert.ok(tilesOf(product, large, true).every(({ isHalf }) => isHalf === undefined));
+  const estimate = (shape: ProductShape) => Math.min(...sharedCandidates(shape, large, false).map((x) => x.estimate));
+  assert.ok(estimate(symmetric) < 0.85 * estimate({ ...symmetric, isSymmetric: false }));
+});
+
 test("products with 9 to 64 columns get tiles of their own width, as deep as a short summation", () => {
   const own = (n: number, k: number) => tilesOf({ ...product, n, k }, large, true).filter(({ isSpread }) => isSpread);
   assert.deepEqual([own(8, 100).length, own(65, 100).length], [0, 0]);

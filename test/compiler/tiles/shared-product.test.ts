@@ -4,6 +4,10 @@ import { test } from "node:test";
 import { innerLists, type Kernel, type Statement, walkStatements } from "../../../src/compiler/ir/ir.js";
 import type { SharedTile } from "../../../src/compiler/target/tile-profile.js";
 import { SEARCHED_VARIANTS } from "../../../src/compiler/tiles/shared-candidates.js";
+import type { Node } from "../../../src/graph/node.js";
+import { permute } from "../../../src/graph/primitives/movement.js";
+import { g } from "../../../src/graph/vocabulary.js";
+import { make } from "../../support/nodes.js";
 import { interpreted, lowered, matrix, product, sample } from "./product-kernels.js";
 
 const tile: SharedTile = {
@@ -100,5 +104,33 @@ test("every tile that only a search tries computes the product", () => {
       expected,
       JSON.stringify(tile),
     );
+  }
+});
+
+test("a symmetric product by half has both halves, and an epilogue that is not symmetric", () => {
+  const transposed = (x: Node): Node => make(permute, [x], { axes: [0, 2, 1] });
+  for (const [size, k] of [
+    [32, 9],
+    [64, 20],
+    [37, 5],
+    [68, 3],
+    [96, 17],
+  ] as const) {
+    const [x, c] = [matrix("f32", 2, k, size), matrix("f32", 2, size, size)];
+    const [numbers, others] = [sample(2 * k * size, 3), sample(2 * size * size, 4)];
+    const gram = [0, 1].flatMap((batch) => {
+      const part = numbers.slice(batch * k * size, (batch + 1) * k * size);
+      const across = Array.from({ length: k * size }, (_, i) => part[(i % k) * size + Math.floor(i / k)]!);
+      return product(size, k, size, across, part);
+    });
+    const kernel = lowered({ ...tile, isHalf: true }, transposed(x), x, (each) => g.add(each, c));
+    const count = Math.ceil(size / tile.rows);
+    assert.equal(kernel.kernel.rows, count * (count + 1));
+    const values = new Map([
+      [x, numbers],
+      [c, others],
+    ]);
+    const expected = gram.map((each, i) => each + others[i]!);
+    assert.deepEqual(interpreted(kernel, values), expected, `${size}`);
   }
 });

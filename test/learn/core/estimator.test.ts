@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   baggingRegressor,
+  columnTransformer,
   type FitProgress,
   gaussianNaiveBayes,
   metrics,
+  pca,
   pipeline,
   ridge,
   standardScaler,
@@ -21,6 +23,36 @@ test("a run of a pipeline tells its steps to those who watch", async () => {
   for await (const { step } of pipeline(standardScaler(), ridge()).fit([[1], [2], [4]], [1, 2, 3], { device }))
     seen.push(step);
   assert.deepEqual(seen, [1, 2]);
+});
+
+test("a run of a pipeline tells the progress of the step under way", async () => {
+  const x = Array.from({ length: 30 }, (_, i) => [Math.sin(i), Math.cos(i)]);
+  const bag = baggingRegressor({ estimator: ridge(), nEstimators: 2 });
+  const inner = columnTransformer([{ columns: [0], use: standardScaler() }], { remainder: standardScaler() });
+  const y = x.map(([a]) => a!);
+  const seen: unknown[] = [];
+  for await (const { step, steps, within, secondsLeft } of pipeline(inner, bag).fit(x, y, { device })) {
+    seen.push([step, steps, within && [within.kind, within.step, within.steps]]);
+    if (within) assert.ok(secondsLeft! >= 0);
+  }
+  assert.deepEqual(seen, [
+    [0, 2, ["columnTransformer", 1, 2]],
+    [0, 2, ["columnTransformer", 2, 2]],
+    [1, 2, undefined],
+    [1, 2, ["baggingRegressor", 1, 2]],
+    [1, 2, ["baggingRegressor", 2, 2]],
+    [2, 2, undefined],
+  ]);
+});
+
+test("refused values are told though learning them begins at once, and fails by them", async () => {
+  const x = [[1, 2], [3, 4], [Number.NaN, 5]]; // biome-ignore format: short
+  const failing = pipeline(standardScaler(), ridge());
+  await assert.rejects(failing.fit(x, [1, 2, 3], { device }), /ridge.fit: the sample in row 2, column "x0" is NaN/);
+  const count = pca({ nComponents: 7 });
+  await assert.rejects(count.fit(x, undefined, { device }), /pca.fit: the sample in row 2, column 0 is NaN/);
+  const whole = x.slice(0, 2);
+  await assert.rejects(count.fit(whole, undefined, { device }), /nComponents/);
 });
 
 test("progress tells how long is left: nothing at the end, the share of what went before until then", async () => {

@@ -1,9 +1,13 @@
 /** Derivatives of fitted coefficients against central differences of fits, whose values stand beside scikit-learn's in other tests. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grad, jit, jvp, type Tensor, tensor, vmap } from "../../../src/index.js";
+import { grad, jit, jvp, stack, type Tensor, tensor, vmap } from "../../../src/index.js";
 import {
+  bayesianRidge,
+  elasticNet,
   huberRegressor,
+  isotonicRegression,
+  lasso,
   linearSvc,
   linearSvr,
   logisticRegression,
@@ -74,6 +78,48 @@ const CASES: Readonly<Record<string, { readonly y: Tensor; fit(of: Given): Learn
   },
 };
 
+const SPARSE: typeof CASES = {
+  lasso: {
+    y: numbers,
+    fit: (of) =>
+      lasso({ ...tight, maxIter: 1e4, alpha: of.penalty.mul(0.3) as Tensor }).fitTensors(of.x, of.y, {
+        weights: of.weights,
+      }).learned,
+  },
+  "an elastic net": {
+    y: numbers,
+    fit: (of) =>
+      elasticNet({ ...tight, maxIter: 1e4, alpha: of.penalty }).fitTensors(of.x, of.y, { weights: of.weights }).learned,
+  },
+  "two lassos at once": {
+    y: numbers,
+    fit: (of) =>
+      lasso({ ...tight, maxIter: 1e4, alpha: of.penalty.mul(0.1) as Tensor }).fitTensors(
+        of.x,
+        stack([of.y, of.y.neg().add(of.x.at(":", 1))], { axis: 1 }) as Tensor,
+        { weights: of.weights },
+      ).learned,
+  },
+  "logistic regression with absolute values": labelled(two!, 2, { penalty: "l1" }),
+  "softmax regression with both penalties": labelled(three!, 3, { penalty: "elasticnet", l1Ratio: 0.6 }),
+  "squared hinges with absolute values": {
+    y: two!,
+    fit: (of) =>
+      linearSvc({ ...tight, penalty: "l1", c: of.penalty }).fitTensors(of.x, two!, {
+        classes: [0, 1],
+        weights: of.weights,
+      }).learned,
+  },
+  "an isotonic curve, by its targets and weights": {
+    y: numbers,
+    fit: (of) => {
+      const model = isotonicRegression().fitTensors(x.at(":", ":1") as Tensor, of.y, { weights: of.weights });
+      const read = model.predict(x.at(":", ":1") as Tensor).add(of.penalty.mul(0)).add(of.x.mul(0).sum()) as Tensor; // biome-ignore format: one line
+      return { coefficients: read };
+    },
+  },
+};
+
 /** One number that depends on all that was learned. */
 function mixed(learned: Learned): Tensor {
   const parts = ["coefficients", "intercept", "scale"].flatMap((name) =>
@@ -87,7 +133,7 @@ function mixed(learned: Learned): Tensor {
 const near = (found: number, wanted: number, within: number, what: string): void =>
   assert.ok(Math.abs(found - wanted) <= within * Math.max(1e-3, Math.abs(wanted)), `${what}: ${found}, not ${wanted}`);
 
-for (const [name, { y, fit }] of Object.entries(CASES)) {
+for (const [name, { y, fit }] of Object.entries({ ...CASES, ...SPARSE })) {
   test(`${name}: data, weights and the penalty have their derivatives, backwards and forwards`, async () => {
     const given: Given = { x, y, weights, penalty: f64(0.7) };
     const of = (each: Given): Tensor => mixed(fit(each));
@@ -173,15 +219,46 @@ for (const device of testDevices()) {
   }
 }
 
-test("absolute values in the penalty are refused by name backwards, and go forwards", () => {
-  const of = (c: Tensor) =>
-    logisticRegression({ c, penalty: "l1", tol: 1e-9 })
-      .fitTensors(x, two!, { classes: [0, 1] })
-      .learned.coefficients.sum();
-  assert.throws(
-    () => grad(of as never)(f64(1) as never),
-    /logisticRegression with a penalty on absolute values has no reverse/,
-  );
-  const [up, down] = [1.0001, 0.9999].map((c) => numbersOf(of(f64(c)))[0]!);
-  near(numbersOf(jvp(of, [f64(1)], [f64(1)])[1])[0]!, (up! - down!) / 0.0002, 1e-4, "jvp");
+test("a lasso's second derivative, and coefficients of zero that stay so", () => {
+  const of = (alpha: Tensor): Tensor =>
+    lasso({ ...tight, maxIter: 1e4, alpha })
+      .fitTensors(x, numbers)
+      .learned.coefficients.square()
+      .sum() as Tensor;
+  const slope = grad(of);
+  const [up, down] = [0.1 + 1e-5, 0.1 - 1e-5].map((alpha) => numbersOf(slope(f64(alpha)))[0]!);
+  near(numbersOf(grad(slope)(f64(0.1)))[0]!, (up! - down!) / 2e-5, 1e-5, "second derivative");
+  assert.deepEqual(numbersOf(slope(f64(100))), [0]);
+});
+
+test("searches without a reverse derivative are refused by the name of the kind, with a remedy, and go forwards", () => {
+  const labels = { classes: [0, 1] };
+  const fits: Readonly<Record<string, readonly [(by: Tensor) => Tensor, RegExp]>> = {
+    bayesianRidge: [
+      (by) =>
+        bayesianRidge({ ...tight })
+          .fitTensors(x.mul(by), numbers)
+          .learned.coefficients.sum(),
+      /grad: bayesianRidge has no reverse derivative.* Take ridge, or forward mode/,
+    ],
+    linearSvc: [
+      (c) =>
+        linearSvc({ ...tight, loss: "hinge", c })
+          .fitTensors(x, two!, labels)
+          .learned.coefficients.sum(),
+      /grad: linearSvc without squares has no reverse derivative.* Take the loss "squaredHinge", or forward mode/,
+    ],
+    linearSvr: [
+      (c) =>
+        linearSvr({ ...tight, epsilon: 0.2, c })
+          .fitTensors(x, numbers)
+          .learned.coefficients.sum(),
+      /grad: linearSvr without squares has no reverse derivative.* Take the loss "squaredEpsilonInsensitive"/,
+    ],
+  };
+  for (const [name, [of, message]] of Object.entries(fits)) {
+    assert.throws(() => grad(of)(f64(1)), message, name);
+    const [up, down] = [1.0001, 0.9999].map((by) => numbersOf(of(f64(by)))[0]!);
+    near(numbersOf(jvp(of, [f64(1)], [f64(1)])[1])[0]!, (up! - down!) / 0.0002, 1e-3, name);
+  }
 });

@@ -23,6 +23,10 @@ export interface Lanes {
 export const areInSubgroup = ({ count, subgroupSize }: Pick<Lanes, "count" | "subgroupSize">): boolean =>
   subgroupSize > 1 && count <= subgroupSize;
 
+/** Whether groups of neighbours combine values by shuffles alone. */
+export const isGroupInSubgroup = ({ subgroupSize }: Pick<Lanes, "subgroupSize">, group: number): boolean =>
+  group <= subgroupSize;
+
 /** The value that another lane of the row has, all of whose lanes are in one subgroup, beside those of other rows. */
 export function fromLaneOfSubgroup(f: FunctionBuilder, x: Value, type: IRType, { own }: Lanes, lane: Value): Value {
   const first = f.sub(f.bitcast(f.builtin("SubgroupLocalInvocationId"), own.type), own);
@@ -31,7 +35,10 @@ export function fromLaneOfSubgroup(f: FunctionBuilder, x: Value, type: IRType, {
   return f.bitcast(f.subgroup.shuffle(f.bitcast(x, f.module.vec(f.module.u32, 2)), from), x.type);
 }
 
-/** `memory` is shared memory for a value per lane that no lane reads or writes at the moment. */
+/**
+ * `memory` is shared memory for a value per lane that no lane reads or writes at the moment. `group`: neighbours that are combined,
+ * fewer than all lanes.
+ */
 export function combineLanes(
   f: FunctionBuilder,
   op: CombineOp,
@@ -39,7 +46,13 @@ export function combineLanes(
   type: IRType,
   lanes: Lanes,
   memory: () => Ref,
+  group: number | null = null,
 ): Value {
+  if (group !== null) {
+    return isGroupInSubgroup(lanes, group)
+      ? withinSubgroup(f, op, x, type, lanes.own, group)
+      : throughMemory(f, op, x, type, { own: lanes.own, count: group }, memory());
+  }
   const inSubgroup = Math.min(lanes.count, lanes.subgroupSize);
   if (inSubgroup <= 1) return throughMemory(f, op, x, type, lanes, memory());
   const total = withinSubgroup(f, op, x, type, lanes.own, inSubgroup);
@@ -81,17 +94,23 @@ function fromPartner(f: FunctionBuilder, x: Value, type: IRType, distance: numbe
   return f.bitcast(f.subgroup.shuffleXor(words, distance), x.type);
 }
 
-function throughMemory(f: FunctionBuilder, op: CombineOp, x: Value, type: IRType, lanes: Lanes, memory: Ref): Value {
-  const { own } = lanes;
+function throughMemory(
+  f: FunctionBuilder,
+  op: CombineOp,
+  x: Value,
+  type: IRType,
+  { own, count }: Pick<Lanes, "own" | "count">,
+  memory: Ref,
+): Value {
   memory.store(own, x);
-  for (let distance = 1; distance < lanes.count; distance *= 2) {
+  for (let distance = 1; distance < count; distance *= 2) {
     f.workgroupBarrier();
     f.if(f.equal(f.and(own, 2 * distance - 1), 0), () => {
       memory.store(own, binary(f, op, type, memory.load(own), memory.load(f.add(own, distance))));
     });
   }
   f.workgroupBarrier();
-  return memory.load(0);
+  return memory.load(f.and(own, -count));
 }
 
 function inPairs(values: readonly Value[], combine: (a: Value, b: Value) => Value): Value {

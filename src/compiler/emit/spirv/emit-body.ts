@@ -18,7 +18,7 @@ import {
   walkStatements,
 } from "../../ir/ir.js";
 import { planLoop } from "../../ir/loop-rounds.js";
-import { areInSubgroup, combineLanes, fromLaneOfSubgroup, type Lanes } from "./combine-lanes.js";
+import { areInSubgroup, combineLanes, fromLaneOfSubgroup, isGroupInSubgroup, type Lanes } from "./combine-lanes.js";
 import { binary, compute } from "./emit-value.js";
 import type { Fragments } from "./fragments.js";
 import { packBrains, unpackBrains } from "./packed-brains.js";
@@ -463,7 +463,7 @@ export class BodyEmitter {
   }
 
   /** A value from memory or from other lanes. */
-  private fetched({ op, type, attribute }: IRValue, [a, b]: readonly Value[]): Value {
+  private fetched({ op, type, args, attribute }: IRValue, [a, b]: readonly Value[]): Value {
     const { f, m } = this;
     switch (op) {
       case "load": {
@@ -471,7 +471,7 @@ export class BodyEmitter {
         return widen(f, m, (this.memory.buffers[attribute as number] as Ref).load(a), dtype);
       }
       case "combineLanes":
-        return combineLanes(f, attribute as CombineOp, a, type, this.lanes, () => this.nextMemory(type));
+        return combineLanes(f, attribute as CombineOp, a, type, this.lanes, () => this.nextMemory(type), groupOf(args));
       case "fromLane": {
         if (areInSubgroup(this.lanes)) return fromLaneOfSubgroup(f, a, type, this.lanes, b);
         const memory = this.nextMemory(type);
@@ -502,7 +502,7 @@ export class BodyEmitter {
   /** Whether lanes exchange values through memory in some statements. With arrays, barriers are kept where they always were. */
   private exchangesIn(statements: readonly Statement[]): boolean {
     const isFree = areInSubgroup(this.lanes) && this.kernel.arrays.every(({ isPrivate }) => isPrivate);
-    return hasExchange(statements, isFree);
+    return hasExchange(statements, isFree, this.lanes);
   }
 
   /** Exchange memory for the next turn. No lane still reads it: all have passed a barrier since its last use. */
@@ -511,13 +511,18 @@ export class BodyEmitter {
   }
 }
 
+/** Neighbours that a `combineLanes` combines; null where it combines all lanes. */
+const groupOf = ([, count]: readonly IRValue[]): number | null => (count ? Number(count.attribute) : null);
+
 /** `isFree`: lanes read values of one another without memory. */
-function hasExchange(statements: readonly Statement[], isFree: boolean): boolean {
+function hasExchange(statements: readonly Statement[], isFree: boolean, lanes: Lanes): boolean {
   let isFound = false;
   walkStatements(statements, (statement) => {
     if (statement.kind === "ticket") isFound = true;
     if (statement.kind !== "let" || isFree) return;
-    const { op } = statement.value;
+    const { op, args } = statement.value;
+    const group = op === "combineLanes" ? groupOf(args) : null;
+    if (group !== null && isGroupInSubgroup(lanes, group)) return;
     if (op === "fromLane" || op === "combineLanes") isFound = true;
   });
   return isFound;

@@ -437,7 +437,8 @@ export class BodyEmitter {
     return rising(this.f, value, operands) ?? vector(this.f, value, operands);
   }
 
-  private combine({ attribute, type }: IRValue, x: LaneValue): LaneValue {
+  private combine({ attribute, type, args }: IRValue, x: LaneValue): LaneValue {
+    if (args.length > 1) throw new UnsupportedError(`${this.kernel.name}: groups of lanes on the CPU`);
     const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane));
     const pair = (a: Value, b: Value) => binary(this.f, attribute as CombineOp, type, a, b);
     return { kind: "uniform", value: this.pairs(parts, pair) };

@@ -297,9 +297,10 @@ export class Field {
     return this.unflat(last);
   }
 
-  /** The sum of a number of each lane, which all lanes get. */
-  sumLanes(a: Num): Num {
-    return { re: this.k.combineLanes("add", a.re), im: a.im && this.k.combineLanes("add", a.im) };
+  /** The sum of a number of each lane, which all lanes get; or of `count` neighbours, which these get. */
+  sumLanes(a: Num, count = this.k.lanes): Num {
+    const sum = (part: Value): Value => this.k.combineLanes("add", part, count);
+    return { re: sum(a.re), im: a.im && sum(a.im) };
   }
 
   private flat(numbers: readonly Num[]): Value[] {

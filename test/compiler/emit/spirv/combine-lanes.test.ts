@@ -12,13 +12,13 @@ import { runKernel } from "../../../support/kernels.js";
 import { assertValid, without } from "../../../support/spirv-val.js";
 import { describeOnTensorDevices } from "../../../support/tensors.js";
 
-/** Each lane's element combined with the others', given back to every lane, times over. */
-function combination(op: CombineOp, type: IRType, rows: number, lanes: number, times = 1): Kernel {
+/** Each lane's element combined with the others', given back to every lane, times over; or with those of its group. */
+function combination(op: CombineOp, type: IRType, rows: number, lanes: number, times = 1, group = lanes): Kernel {
   const k = new KernelBuilder(`${op} of ${lanes}`, rows, lanes);
   const [source, target] = [k.buffer(type, false), k.buffer(type, true)];
   const at = k.binary("add", k.binary("mul", k.row, k.constant("i32", lanes)), k.lane);
   let value = k.load(source, at, type);
-  for (let i = 0; i < times; i++) value = k.combineLanes(op, i === 0 ? value : k.binary("add", value, value));
+  for (let i = 0; i < times; i++) value = k.combineLanes(op, i === 0 ? value : k.binary("add", value, value), group);
   k.store(target, at, value, false);
   return k.finish();
 }
@@ -44,6 +44,23 @@ describeOnTensorDevices("lanes", (device) => {
       for (let row = 0; row < rows; row++) {
         const wanted = inPairs(lineOf(source, lanes, row), (a, b) => Math.fround(a + b));
         assert.deepEqual(lineOf(result, lanes, row), new Array(lanes).fill(wanted), `row ${row} of ${lanes} lanes`);
+      }
+    }
+  });
+
+  test("groups of neighbours have sums of their own, inside a subgroup or across several", {
+    skip: device === "cpu" && "groups of four lanes are all lanes",
+  }, () => {
+    for (const lanes of counts) {
+      const source = Float32Array.from({ length: rows * lanes }, (_, i) => Math.fround(1 / (i + 1)));
+      for (let group = 2; group < lanes; group *= 2) {
+        const kernel = combination("add", "f32", rows, lanes, 2, group);
+        const [, result] = runKernel(device, kernel, [source, source.slice()]);
+        const wanted = Array.from({ length: (rows * lanes) / group }, (_, at) => {
+          const once = inPairs(lineOf(source, group, at), (a, b) => Math.fround(a + b));
+          return new Array(group).fill(inPairs(new Array<number>(group).fill(2 * once), (a, b) => Math.fround(a + b)));
+        }).flat();
+        assert.deepEqual(Array.from(result as Float32Array), wanted, `groups of ${group} among ${lanes}`);
       }
     }
   });
@@ -138,11 +155,19 @@ describe("rows and workgroups", () => {
     for (const lanes of [2, 32, 64]) assert.equal(barriers(lanes), Math.log2(lanes) + 1, `${lanes} lanes`);
   });
 
+  test("groups that fit into a subgroup need no barrier", () => {
+    const barriers = (group: number, subgroupSize: number) =>
+      disassemble(emitSpirv(combination("add", "f32", 10, 64, 1, group), { subgroupSize })).split("OpControlBarrier")
+        .length - 1;
+    assert.deepEqual([barriers(8, 32), barriers(32, 32), barriers(8, 0)], [0, 0, 4]);
+  });
+
   test("the validator accepts them for subgroups of any size", { skip: without("spirv-val") }, () => {
     for (const subgroupSize of [0, 8, 32, 64, 128]) {
       for (const lanes of [32, 256]) {
         for (const type of ["f32", "i64", "f64"] as const) {
           assertValid(emitSpirv(combination("max", type, 10, lanes, 2), { subgroupSize }));
+          assertValid(emitSpirv(combination("max", type, 10, lanes, 2, 16), { subgroupSize }));
         }
       }
     }

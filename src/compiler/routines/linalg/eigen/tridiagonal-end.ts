@@ -4,66 +4,18 @@
  *
  * Some neighbouring lanes, a team, share some rows, and each has a few columns of every row: four neighbours, then four further on, so
  * that what is left of the matrix is shared out evenly to the end. Vectors lie in shared memory, where a lane reads four at once and
- * uses them for all of its rows.
+ * uses them for all of its rows. tridiagonal-share.ts shares them out.
  */
 import type { ElementSettings } from "../../../elements/elements.js";
 import type { Kernel, Value } from "../../../ir/ir.js";
 import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { TargetProfile } from "../../../target/profile.js";
-import { bytesOf, Field, type Num, type NumberKind, valuesOf } from "../field.js";
+import { Field, type Num, type NumberKind, valuesOf } from "../field.js";
 import { quickDivision } from "../panel.js";
 import { reflectionOf } from "../reflection.js";
-import { arrayBytes, eachByLane, overLanes } from "../workspace.js";
+import { eachByLane, overLanes } from "../workspace.js";
+import { QUAD, type Share, shareOf } from "./tridiagonal-share.js";
 import type { TridiagonalSize } from "./tridiagonal-size.js";
-
-/** Lanes of a workgroup; fewer where software takes their turns. */
-const [LANES, SOFTWARE_LANES] = [512, 128];
-/** Lanes of a team, at most. */
-const TEAM = 8;
-/** Columns of a lane that are neighbours. */
-const QUAD = 4;
-/** Registers of a lane that hold the matrix: a GPU has 128 for each of 512 lanes. Software takes seconds to compile as many. */
-const [REGISTERS, SOFTWARE_REGISTERS] = [72, 32];
-/** Shared numbers between the parts of one lane of a team and those of the next, so that they lie in different banks. */
-const GAP = 4;
-
-/** The work of a lane: `held` rows, every `teams`-th, and in each `quads` times four columns. */
-interface Share {
-  readonly lanes: number;
-  readonly team: number;
-  readonly teams: number;
-  readonly held: number;
-  readonly quads: number;
-  /** Rows and columns that all lanes have, with those of zeros beyond the rest. */
-  readonly padded: number;
-}
-
-function shareOf(rows: number, { hasSlowBarriers, tiles }: TargetProfile): Share {
-  const lanes = 2 ** Math.floor(Math.log2(Math.min(tiles.maxLanes, hasSlowBarriers ? SOFTWARE_LANES : LANES)));
-  const team = Math.max(1, Math.min(TEAM, lanes / QUAD));
-  const teams = lanes / team;
-  const unit = Math.max(teams, QUAD * team);
-  const padded = Math.max(1, Math.ceil(rows / unit)) * unit;
-  return { lanes, team, teams, held: padded / teams, quads: padded / (QUAD * team), padded };
-}
-
-/** Rows of the rest that one kernel reduces; 0 where there is none. */
-export function endRows(n: number, kind: NumberKind, profile: TargetProfile): number {
-  if (profile.maxLanes === 1) return 0;
-  const unit = shareOf(1, profile).padded;
-  let most = 0;
-  while (isPossible(most + unit, kind, profile)) most += unit;
-  return Math.min(n, most);
-}
-
-function isPossible(rows: number, kind: NumberKind, profile: TargetProfile): boolean {
-  const { held, quads, padded, team } = shareOf(rows, profile);
-  const registers = (held * quads * QUAD * bytesOf(kind)) / 4;
-  return (
-    registers <= (profile.hasSlowBarriers ? SOFTWARE_REGISTERS : REGISTERS) &&
-    (3 * padded + team * (padded + GAP)) * bytesOf(kind) <= arrayBytes(profile)
-  );
-}
 
 /**
  * Buffers: the matrix; the product of the vector before, that vector and its factor, unless the rest is the whole matrix, which is not
@@ -83,10 +35,16 @@ export function endKernel(
 
 type NumArray = ReturnType<Field["array"]>;
 
-/** The vector of a reflection and w at a row or column. */
-interface Pair {
+/** The vector of a reflection and its product with the matrix at a column. */
+interface Across {
   readonly v: Num;
-  readonly w: Num;
+  readonly y: Num;
+}
+
+/** What a row has of the vector, and of the product, where a column has y and v. */
+interface Own {
+  readonly ofY: Num;
+  readonly ofV: Num;
 }
 
 /** The elements of a lane, row by row. */
@@ -101,11 +59,15 @@ class End {
   private readonly results: readonly number[];
   private readonly vectors: number;
   private readonly factors: number;
-  /** The column, its vector and w; the parts of rows times the vector. */
+  /** The column, its vector v, and y = A v. */
   private readonly x: NumArray;
   private readonly v: NumArray;
-  private readonly w: NumArray;
-  private readonly parts: NumArray;
+  private readonly y: NumArray;
+  /** The factor of the reflection. */
+  private readonly tau: NumArray;
+  /** Parts of the sum of squares of the column, and of vᴴ y. */
+  private readonly squares: number;
+  private readonly dots: number;
   private readonly place: Value;
   private readonly slot: Value;
 
@@ -122,8 +84,10 @@ class End {
     this.earlier = this.isWhole ? [] : [0, 1, 2].map(() => field.buffer(false));
     this.results = [k.buffer(field.type, true), k.buffer(field.type, true)];
     [this.vectors, this.factors] = [field.buffer(true), field.buffer(true)];
-    [this.x, this.v, this.w] = [0, 1, 2].map(() => field.array(share.padded)) as [NumArray, NumArray, NumArray];
-    this.parts = field.array(share.team * (share.padded + GAP));
+    [this.x, this.v, this.y] = [0, 1, 2].map(() => field.array(share.padded)) as [NumArray, NumArray, NumArray];
+    this.tau = field.array(1);
+    this.squares = k.array(field.type, share.team);
+    this.dots = k.array(field.type, share.lanes / share.near);
     this.place = k.binary("irem", k.lane, this.i(share.team));
     this.slot = k.binary("idiv", k.lane, this.i(share.team));
   }
@@ -142,6 +106,7 @@ class End {
 
   write(): Kernel {
     const { k, rows } = this;
+    this.keepZeros();
     let elements = this.given();
     if (rows > 1) {
       const last = k.loop(rows - 1, this.flat(elements), (column, registers) =>
@@ -203,139 +168,166 @@ class End {
   }
 
   /** x - v wᴴ - w vᴴ at a row and a column. */
-  private changed(x: Num, row: Pair, column: Pair): Num {
+  private changed(x: Num, row: Own, column: Across): Num {
     const { field } = this;
-    return field.mulSub(row.w, field.conj(column.v), field.mulSub(row.v, field.conj(column.w), x));
+    return field.mulSub(row.ofV, field.conj(column.v), field.mulSub(row.ofY, field.conj(column.y), x));
   }
 
-  /** v and w at the rows of the lane. */
-  private ownPairs(): Pair[] {
-    return Array.from({ length: this.share.held }, (_, held) => {
-      const row = this.row(held);
-      return { v: this.field.get(this.v, row), w: this.field.get(this.w, row) };
-    });
+  /**
+   * The factors of a lane's rows. With w = τ y - ½ |τ|² q v, where q = vᴴ y is real, v wᴴ + w vᴴ = (conj(τ) v) yᴴ + (τ y - |τ|² q v) vᴴ:
+   * only rows have to be multiplied by anything.
+   */
+  private coefficients(tau: Num, v: readonly Num[], y: readonly Num[], q: Value): Own[] {
+    const { k, field } = this;
+    const back = k.unary("neg", k.binary("mul", field.squared(tau), q));
+    const turned = field.conj(tau);
+    return v.map((each, held) => ({
+      ofY: field.mul(turned, each),
+      ofV: field.add(field.mul(tau, y[held]), field.scale(each, back)),
+    }));
   }
 
-  /** The same at the columns of a quad. */ private pairsOf(quad: number): Pair[] {
+  /** v and y at the columns of a quad. */
+  private pairsOf(quad: number): Across[] {
     const { field } = this;
-    const [v, w] = [this.v, this.w].map((array) => field.getMany(array, this.quad(quad), QUAD));
-    return v.map((each, at) => ({ v: each, w: w[at] }));
+    const [v, y] = [this.v, this.y].map((array) => field.getMany(array, this.quad(quad), QUAD));
+    return v.map((each, at) => ({ v: each, y: y[at] }));
   }
 
-  /** v and w of the reflection before, by which the rest is to be changed. */
+  /** The reflection before, by which the rest is to be changed. */
   private reflectionBefore() {
-    const { k, field, size, start } = this;
+    const { k, field, size, start, share } = this;
     if (this.isWhole) return null;
-    const [y, vector, factor] = this.earlier;
-    const tau = field.load(factor, k.row);
+    const [product, vector, factor] = this.earlier;
     const line = this.add(this.mul(k.row, size.padded), start);
-    this.setBeside(tau, (row) => {
+    const [sum] = overLanes(k, field, share.padded, [field.zero], (row, [total]) => {
       const isThere = this.isInside(row);
       const at = this.add(line, k.select(isThere, row, this.i(0)));
-      field.set(this.v, row, field.select(isThere, field.load(vector, at), field.zero));
-      return field.select(isThere, field.load(y, at), field.zero);
+      const [v, y] = [vector, product].map((from) => field.select(isThere, field.load(from, at), field.zero));
+      field.set(this.v, row, v);
+      field.set(this.y, row, y);
+      return [field.mulAdd(field.conj(v), y, total)];
     });
+    const q = field.sumLanes(sum).re;
+    k.barrier();
+    const [v, y] = [this.v, this.y].map((array) =>
+      Array.from({ length: share.held }, (_, held) => field.get(array, this.row(held))),
+    );
     return {
-      own: this.ownPairs(),
-      across: Array.from({ length: this.share.quads }, (_, quad) => this.pairsOf(quad)).flat(),
+      own: this.coefficients(field.load(factor, k.row), v, y, q),
+      across: Array.from({ length: share.quads }, (_, quad) => this.pairsOf(quad)).flat(),
     };
   }
 
   // ------------------------------------------------------------------------------------------------ a column
 
-  /** The elements after a column's reflection. */
+  /** The elements after a column's reflection. Lanes wait three times: for the column, for its vector, and for its product. */
   private step(column: Value, elements: Elements): Elements {
-    const { k, field, share } = this;
+    const { k } = this;
     const next = this.add(column, 1);
     this.spread(column, elements);
     k.barrier();
-    const zero = k.constant(field.type, 0);
-    const [sum] = overLanes(k, field, share.padded, [field.zero], (row, [before]) => {
-      const square = k.select(k.compare("gt", row, next), field.squared(field.get(this.x, row)), zero);
-      return [field.add(before, field.real(square))];
-    });
-    const squares = k.combineLanes("add", sum.re);
-    const { beta, tau, inverse } = reflectionOf(k, field, field.get(this.x, next), squares);
-    // A rest that counts as zero has no part in the vector: the reflection of a complex head would not be unitary with it.
-    const isSome = k.compare("gt", squares, zero);
-    eachByLane(k, share.padded, (row) => {
-      const isBelow = k.binary("and", isSome, k.compare("gt", row, next));
-      const below = field.select(isBelow, field.mul(field.get(this.x, row), inverse), field.zero);
-      field.set(this.v, row, field.select(k.compare("eq", row, next), field.one, below));
-    });
-    this.keep(column, field.get(this.x, column).re, beta.re, tau);
+    this.reflect(column, next);
     k.barrier();
-    this.keepVector(column);
-    // Most matrices that are diagonal or tridiagonal already have nothing to reflect.
-    const isNone = k.binary("and", this.isZero(tau.re), tau.im ? this.isZero(tau.im) : k.constant("bool", true));
-    const given = this.flat(elements);
-    const found = k.when(
-      isNone,
-      () => given,
-      () => this.flat(this.reflected(next, tau, elements)),
-    );
-    return this.unflat(found);
+    return this.reflected(next, elements);
   }
 
-  private isZero(x: Value): Value {
-    return this.k.compare("eq", x, this.k.constant(this.field.type, 0));
-  }
-
-  /** The team that has the row of this number writes it, turned around: the column. */
+  /** The team that has the row of this number writes it, turned around: the column. Each of its lanes adds squares of what it wrote. */
   private spread(column: Value, elements: Elements): void {
     const { k, field, share } = this;
     const [held, slot] = [k.binary("idiv", column, this.i(share.teams)), k.binary("irem", column, this.i(share.teams))];
-    k.when(k.compare("eq", this.slot, slot), () => {
+    const next = this.add(column, 1);
+    const zero = k.constant(field.type, 0);
+    const write = (row: readonly Num[]): void => {
+      let squares = zero;
       for (let quad = 0; quad < share.quads; quad++) {
-        const values = Array.from({ length: QUAD }, (_, at) =>
-          elements
-            .map((row) => row[quad * QUAD + at])
-            .reduce((chosen, x, which) => field.select(k.compare("eq", held, this.i(which)), x, chosen)),
-        );
-        field.setMany(
-          this.x,
-          this.quad(quad),
-          values.map((value) => field.conj(value)),
-        );
+        const values = row.slice(quad * QUAD, (quad + 1) * QUAD).map((x) => field.conj(x));
+        field.setMany(this.x, this.quad(quad), values);
+        values.forEach((value, at) => {
+          const isBelow = k.compare("gt", this.add(this.quad(quad), at), next);
+          squares = k.binary("add", squares, k.select(isBelow, field.squared(value), zero));
+        });
       }
+      k.set(this.squares, this.place, squares);
+    };
+    const isOwn = k.compare("eq", this.slot, slot);
+    elements.forEach((row, at) => {
+      k.when(k.binary("and", isOwn, k.compare("eq", held, this.i(at))), () => {
+        write(row);
+        return [];
+      });
+    });
+  }
+
+  /** The reflection of the column that was spread; its vector goes to the lanes, and all of it to the results. */
+  private reflect(column: Value, next: Value): void {
+    const { k, field, share, size, start, rows } = this;
+    const line = this.add(this.mul(k.row, size.n), this.add(column, start));
+    // Lanes without a row would only keep the others from their turns.
+    k.when(k.compare("lt", k.lane, this.i(share.padded)), () => {
+      const squares = this.sum(this.squares, share.team);
+      const { beta, tau, inverse } = reflectionOf(k, field, field.get(this.x, next), squares);
+      // A rest that counts as zero has no part in the vector: the reflection of a complex head would not be unitary with it.
+      const isSome = k.compare("gt", squares, k.constant(field.type, 0));
+      eachByLane(k, share.padded, (row) => {
+        const isBelow = k.binary("and", isSome, k.compare("gt", row, next));
+        const below = field.select(isBelow, field.mul(field.get(this.x, row), inverse), field.zero);
+        const element = field.select(k.compare("eq", row, next), field.one, below);
+        field.set(this.v, row, element);
+        const to = this.add(this.mul(line, size.n), this.add(row, start));
+        field.store(this.vectors, to, element, share.padded === rows ? null : this.isInside(row));
+      });
+      field.set(this.tau, this.i(0), tau, this.isFirstOf(share.lanes));
+      k.store(this.results[0], line, field.get(this.x, column).re, true);
+      k.store(this.results[1], line, beta.re, true);
+      field.store(this.factors, line, tau, null, true);
       return [];
     });
   }
 
-  private keep(column: Value, diagonal: Value, beside: Value, tau: Num): void {
-    const { k, field, size, start } = this;
-    const to = this.add(this.mul(k.row, size.n), this.add(column, start));
-    k.store(this.results[0], to, diagonal, true);
-    k.store(this.results[1], to, beside, true);
-    field.store(this.factors, to, tau, null, true);
+  /** The sum of the first numbers of a shared array, real, in pairs, so that additions do not wait for one another. */
+  private sum(array: number, count: number): Value {
+    const { k } = this;
+    const width = Math.min(QUAD, count);
+    let terms = Array.from({ length: count / width }, (_, at) => k.getMany(array, this.i(at * width), width)).flat();
+    while (terms.length > 1) terms = terms.flatMap((x, at) => (at % 2 ? [] : [k.binary("add", x, terms[at + 1])]));
+    return terms[0];
   }
 
-  /** A column's vector, with zeros before the rest. */
-  private keepVector(column: Value | null): void {
+  /** The vectors have zeros before the rest, and the last is nothing. */
+  private keepZeros(): void {
     const { k, field, size, start, rows } = this;
-    const line = this.add(this.mul(k.row, size.n), this.add(column ?? this.i(rows - 1), start));
-    eachByLane(k, size.n, (at) => {
-      const row = k.binary("sub", at, this.i(start));
-      const element = column ? field.get(this.v, k.binary("max", row, this.i(0))) : field.zero;
-      const isRest = k.compare("ge", row, this.i(0));
-      field.store(this.vectors, this.add(this.mul(line, size.n), at), field.select(isRest, element, field.zero));
+    const first = this.add(this.mul(k.row, size.n), start);
+    eachByLane(k, rows * start, (at) => {
+      const [row, column] = [k.binary("idiv", at, this.i(start)), k.binary("irem", at, this.i(start))];
+      field.store(this.vectors, this.add(this.mul(this.add(first, row), size.n), column), field.zero);
     });
+    const last = this.add(this.mul(this.add(first, rows - 1), size.n), start);
+    eachByLane(k, rows, (at) => field.store(this.vectors, this.add(last, at), field.zero));
   }
 
-  /** A - v wᴴ - w vᴴ. Zeros of v and w leave what is done as it is. */
-  private reflected(next: Value, tau: Num, elements: Elements): Elements {
+  /** A - v wᴴ - w vᴴ. */
+  private reflected(next: Value, elements: Elements): Elements {
     const { k, field, share } = this;
-    const pitch = share.padded + GAP;
-    this.productsOfRows(next, elements).forEach((sum, held) => {
-      field.set(this.parts, this.add(this.mul(this.place, pitch), this.row(held)), sum);
+    const sums = this.productsOfRows(next, elements);
+    // Lanes of a team have different columns, so that their parts, times v, are all there is of vᴴ A v.
+    const v = sums.map((_, held) => field.get(this.v, this.row(held)));
+    const parts = sums.map((sum, held) => field.mul(field.conj(v[held]), sum).re);
+    const near = k.combineLanes(
+      "add",
+      parts.reduce((a, b) => k.binary("add", a, b)),
+      share.near,
+    );
+    k.set(this.dots, k.binary("idiv", k.lane, this.i(share.near)), near, this.isFirstOf(share.near));
+    const y = sums.map((sum, held) => {
+      const whole = field.sumLanes(sum, share.team);
+      return field.select(k.compare("ge", this.row(held), next), whole, field.zero);
+    });
+    y.forEach((each, held) => {
+      field.set(this.y, this.row(held), each, this.isFirstOf(share.team));
     });
     k.barrier();
-    this.setBeside(tau, (row) => {
-      const terms = Array.from({ length: share.team }, (_, lane) => field.get(this.parts, this.add(row, lane * pitch)));
-      const sum = terms.reduce((a, b) => field.add(a, b));
-      return field.select(k.compare("ge", row, next), sum, field.zero);
-    });
-    const own = this.ownPairs();
+    const own = this.coefficients(field.get(this.tau, this.i(0)), v, y, this.sum(this.dots, share.lanes / share.near));
     const quads = Array.from({ length: share.quads }, (_, quad) => {
       const given = elements.map((row) => row.slice(quad * QUAD, (quad + 1) * QUAD));
       const found = k.when(
@@ -349,6 +341,10 @@ class End {
       return this.unflat(found, QUAD);
     });
     return elements.map((_, held) => quads.flatMap((quad) => quad[held]));
+  }
+
+  private isFirstOf(group: number): Value {
+    return this.k.compare("eq", this.k.binary("irem", this.k.lane, this.i(group)), this.i(0));
   }
 
   /** A lane's part of its rows' products with the vector. */
@@ -377,21 +373,6 @@ class End {
     return this.k.compare("lt", next, this.i((quad + 1) * QUAD * this.share.team));
   }
 
-  /** w = x - ½ τ (xᴴ v) v, with x = τ A v, from rows of A v. */
-  private setBeside(tau: Num, productOf: (row: Value) => Num): void {
-    const { k, field, share } = this;
-    const [sum] = overLanes(k, field, share.padded, [field.zero], (row, [total]) => {
-      const x = field.mul(tau, productOf(row));
-      field.set(this.w, row, x);
-      return [field.mulAdd(field.conj(x), field.get(this.v, row), total)];
-    });
-    const back = field.scale(field.mul(tau, field.sumLanes(sum)), k.constant(field.type, -0.5));
-    eachByLane(k, share.padded, (row) => {
-      field.set(this.w, row, field.mulAdd(back, field.get(this.v, row), field.get(this.w, row)));
-    });
-    k.barrier();
-  }
-
   // ------------------------------------------------------------------------------------------------ the end
 
   /** The last element of the diagonal, beside which there is nothing, and which has no reflection. */
@@ -405,6 +386,5 @@ class End {
     k.store(this.results[0], to, elements[held][quad * QUAD + (last % QUAD)].re, false, isOwn);
     k.store(this.results[1], to, k.constant(field.type, 0), true);
     field.store(this.factors, to, field.zero, null, true);
-    this.keepVector(null);
   }
 }

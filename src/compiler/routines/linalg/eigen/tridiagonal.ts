@@ -13,8 +13,9 @@ import { KernelBuilder } from "../../../ir/kernel-builder.js";
 import type { Routine, RoutineBuffer, RoutineStep } from "../../../target/routine.js";
 import { Field, kindOf, type NumberKind, shapeOf } from "../field.js";
 import { columnKernel } from "./tridiagonal-column.js";
-import { endKernel, endRows } from "./tridiagonal-end.js";
+import { endKernel } from "./tridiagonal-end.js";
 import { productKernel } from "./tridiagonal-product.js";
+import { endRows } from "./tridiagonal-share.js";
 import { BLOCK, type TridiagonalSize } from "./tridiagonal-size.js";
 import { stepKernel } from "./tridiagonal-step.js";
 

@@ -1,8 +1,7 @@
 /** The last columns of a tridiagonal form, interpreted: the rest behind a reflection, H A H, becomes tridiagonal. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endKernel, endRows } from "../../../../../src/compiler/routines/linalg/eigen/tridiagonal-end.js";
-import { cpuProfile } from "../../../../../src/compiler/target/profile.js";
+import { endKernel } from "../../../../../src/compiler/routines/linalg/eigen/tridiagonal-end.js";
 import { undefinedBytes } from "../../../../support/interpreted-routine.js";
 import { interpretKernel } from "../../../../support/kernel-interpreter.js";
 import {
@@ -98,20 +97,4 @@ test("whole matrices, whose last rows no lane shares with others", () => {
       assertNear(product(product(adjoint(q), a), q), tridiagonalOf(own(diagonal!), own(beside!)), kind, `${n}`, 400);
     });
   }
-});
-
-test("as many rows as fit the registers of a lane: all, where that is more; none on a CPU", () => {
-  const large = { ...gpuOf(64), tiles: { ...gpuOf(64).tiles, maxLanes: 1024 } };
-  assert.deepEqual(
-    [KINDS.f32, KINDS.f64, KINDS.c128].map((kind) => endRows(512, kind, large)),
-    [192, 128, 64],
-  );
-  assert.deepEqual(
-    [KINDS.f32, KINDS.f64, KINDS.c128].map((kind) => endRows(512, kind, gpuOf(128))),
-    [96, 64, 32],
-  );
-  assert.equal(endRows(512, KINDS.f32, softwareGpu), 64);
-  assert.equal(endRows(512, KINDS.f64, gpuOf(64, 4096)), 32);
-  assert.equal(endRows(90, KINDS.f32, large), 90);
-  assert.equal(endRows(512, KINDS.f32, cpuProfile), 0);
 });
