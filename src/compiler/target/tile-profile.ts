@@ -82,6 +82,8 @@ export interface SharedAttentionTile {
   readonly lanes: readonly [down: number, aside: number];
   /** Lanes of a subgroup, where the lanes of a row are in one: they then wait for each other alone. */
   readonly subgroupSize?: number;
+  /** Operands lie without padding, weights take the place of keys, and loops over vectors are written out. */
+  readonly isTight?: boolean;
 }
 
 /** A workgroup's tile of the scores of attention that matrix units compute; a subgroup has the rows of a fragment. */

@@ -78,7 +78,8 @@ export function attentionKernel(
   if (pass === "forward" && tile.subgroupSize && problem.type === "f32") {
     return sharedForwardKernel(problem, settings, tile);
   }
-  const tiles = (k: KernelBuilder) => new SharedTiles(k, tile, problem.type);
+  // Weights take the place of keys in the forward kernel alone.
+  const tiles = (k: KernelBuilder) => new SharedTiles(k, { ...tile, isTight: false }, problem.type);
   return write(problem, settings, { rows: tile.rows, lanes: tile.lanes[0] * tile.lanes[1], tiles });
 }
 

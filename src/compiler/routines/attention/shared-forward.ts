@@ -56,6 +56,8 @@ export function sharedForwardKernel(
     const next = load(k.binary("add", firstKey, k.constant("i32", tile.columns)));
     const products = tiles.products(q, key);
     const scores = tileScores(k, tiles, visibility, products, { first, firstColumn: firstKey, unit: Math.LOG2E });
+    // Every lane has read the keys: weights may take their place.
+    if (tile.isTight) k.barrier();
     const [largest, totals, summed] = raised(k, tiles, scores, carried.slice(0, initial.length));
     const weights = scores.map((x, at) => k.exp2(k.binary("sub", x, largest[Math.floor(at / tiles.laneColumns)])));
     const added = byRow(tiles, weights).map((own, r) => own.reduce((sum, x) => k.binary("add", sum, x), totals[r]));
@@ -99,7 +101,6 @@ function raised(
   const results = k.when(
     isFar,
     () => {
-      k.barrier("subgroup");
       const now = tiles.overRow("max", highest).map((x, r) => higher(x, before[r]));
       const factors = now.map((x, r) => k.exp2(k.binary("sub", before[r], x)));
       return [

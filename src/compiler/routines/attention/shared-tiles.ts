@@ -2,6 +2,9 @@
  * Tiles of attention on a GPU. A workgroup has a tile of scores. Operands lie in shared memory row by row, and lanes multiply
  * them in vectors of four along the rows: no tile is transposed. The scores of a lane lie `laneRows` and `laneColumns` lanes
  * apart, which keeps neighbouring lanes in different banks; sums of neighbouring columns are stored together.
+ *
+ * Neighbouring rows begin in different banks: an odd number of vectors apart, or, where memory is tight, with the vectors of each
+ * row exchanged by its number (`SharedTiles.exchanged`).
  */
 import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
@@ -15,30 +18,41 @@ const COPIED = 8;
 
 const whole = (extent: number, step: number): number => Math.ceil(extent / step) * step;
 
+/** Rows whose vectors of a column lie in different banks, where they are exchanged: 32 banks have room for eight vectors. */
+const EXCHANGED_ROWS = 8;
+
 /** Numbers from row to row of an operand: vectors of neighbouring rows lie in different banks if their number is odd. */
-function pitchOf(width: number): number {
+function pitchOf(width: number, { isTight }: SharedAttentionTile): number {
+  if (isTight) return width;
   const vectors = width / VECTOR;
   return (vectors % 2 === 0 ? vectors + 1 : vectors) * VECTOR;
 }
 
 /** Numbers of a row in shared memory. Summed columns are shared out evenly among the lanes. */
-const paddedWidth = (width: number, isSummed: boolean, { lanes }: SharedAttentionTile): number =>
-  whole(width, isSummed ? VECTOR * lanes[1] : VECTOR);
+function paddedWidth(width: number, isSummed: boolean, { lanes, isTight }: SharedAttentionTile): number {
+  if (isSummed) return whole(width, VECTOR * lanes[1]);
+  return whole(width, isTight ? VECTOR * EXCHANGED_ROWS : VECTOR);
+}
 
-/** Numbers in shared memory: operands, as [rows, width, isSummed], weights, and a number for each row and lane aside. */
+/**
+ * Numbers in shared memory: operands, as [rows, width, isSummed], weights, and a number for each row and lane aside. In a tight
+ * tile the latter lie where the second operand does.
+ */
 export function sharedNumbers(
   tile: SharedAttentionTile,
   operands: readonly (readonly [rows: number, width: number, isSummed: boolean])[],
 ): number {
-  const staged = operands.map(([rows, width, isSummed]) => rows * pitchOf(paddedWidth(width, isSummed, tile)));
+  const staged = operands.map(([rows, width, isSummed]) => rows * pitchOf(paddedWidth(width, isSummed, tile), tile));
   const sum = staged.reduce((a, b) => a + b, 0);
-  return sum + tile.rows * pitchOf(tile.columns) + tile.rows * tile.lanes[1];
+  if (tile.isTight) return sum + Math.max(0, tile.rows * tile.columns - staged[1]);
+  return sum + tile.rows * pitchOf(tile.columns, tile) + tile.rows * tile.lanes[1];
 }
 
 class StagedRows implements Operand {
   readonly array: number;
   readonly pitch: number;
   readonly padded: number;
+  private readonly isExchanged: boolean;
 
   constructor(
     private readonly k: KernelBuilder,
@@ -47,10 +61,12 @@ class StagedRows implements Operand {
     private readonly type: "f32" | "f64",
     tile: SharedAttentionTile,
     isSummed: boolean,
+    atLeast = 0,
   ) {
     this.padded = paddedWidth(rows.width, isSummed, tile);
-    this.pitch = pitchOf(this.padded);
-    this.array = k.array(type, count * this.pitch);
+    this.pitch = pitchOf(this.padded, tile);
+    this.isExchanged = tile.isTight === true && !isSummed;
+    this.array = k.array(type, Math.max(count * this.pitch, atLeast));
   }
 
   load(start: Value, first: Value): void {
@@ -113,7 +129,8 @@ class StagedRows implements Operand {
     const unit = gate ? k.select(gate, at, i(0)) : at;
     const row = k.binary("idiv", unit, i(perRow));
     const column = k.binary("mul", k.binary("irem", unit, i(perRow)), i(VECTOR));
-    return { row, column, to: k.binary("add", k.binary("mul", row, i(pitch)), column), gate };
+    const place = this.isExchanged ? exchanged(k, column, row) : column;
+    return { row, column, to: k.binary("add", k.binary("mul", row, i(pitch)), place), gate };
   }
 
   /** The numbers of a vector, of the rows from `first` on. */
@@ -136,6 +153,12 @@ class StagedRows implements Operand {
   }
 }
 
+/** The place of a column in a row whose vectors are exchanged. Rows that lie a multiple of eight apart have the same places. */
+function exchanged(k: KernelBuilder, column: Value, row: Value): Value {
+  const turn = k.binary("and", row, k.constant("i32", EXCHANGED_ROWS - 1));
+  return k.binary("xor", column, k.binary("mul", turn, k.constant("i32", VECTOR)));
+}
+
 export class SharedTiles implements Tiles<StagedRows> {
   readonly rows: number;
   readonly columns: number;
@@ -143,9 +166,10 @@ export class SharedTiles implements Tiles<StagedRows> {
   readonly laneColumns: number;
   private readonly down: Value;
   private readonly aside: Value;
-  private readonly weights: number;
+  /** Where weights lie, and numbers that lanes of a row combine. */
+  private readonly places: { weights: number; partial: number };
   private readonly weightPitch: number;
-  private readonly partial: number;
+  private readonly partialPitch: number;
 
   constructor(
     private readonly k: KernelBuilder,
@@ -159,9 +183,10 @@ export class SharedTiles implements Tiles<StagedRows> {
     this.laneColumns = tile.columns / aside;
     this.down = k.binary("idiv", k.lane, k.constant("i32", aside));
     this.aside = k.binary("irem", k.lane, k.constant("i32", aside));
-    this.weightPitch = pitchOf(tile.columns);
-    this.weights = k.array(type, tile.rows * this.weightPitch);
-    this.partial = k.array(type, tile.rows * aside);
+    this.weightPitch = pitchOf(tile.columns, tile);
+    this.partialPitch = tile.isTight ? this.weightPitch : aside;
+    const arrayOf = (pitch: number) => (tile.isTight ? -1 : k.array(type, tile.rows * pitch));
+    this.places = { weights: arrayOf(this.weightPitch), partial: arrayOf(this.partialPitch) };
   }
 
   row(at: number): Value {
@@ -177,7 +202,30 @@ export class SharedTiles implements Tiles<StagedRows> {
   }
 
   streamed(rows: Rows, isSummed: boolean): StagedRows {
-    return new StagedRows(this.k, rows, this.columns, this.type, this.tile, isSummed);
+    const hasWeights = this.tile.isTight === true && !isSummed;
+    const size = hasWeights ? this.rows * this.weightPitch : 0;
+    const staged = new StagedRows(this.k, rows, this.columns, this.type, this.tile, isSummed, size);
+    if (hasWeights) Object.assign(this.places, { weights: staged.array, partial: staged.array });
+    return staged;
+  }
+
+  /** The place of a column of scores or operands in a row; `lane`: the row is that one, or a multiple of eight further. */
+  private placeIn(lane: Value, column: Value): Value {
+    return this.tile.isTight ? exchanged(this.k, column, lane) : column;
+  }
+
+  /** A loop over vectors. Where tiles are tight it is written out: 676 µs instead of 822 (plan.ts says of what). */
+  private overVectors(
+    count: number,
+    initial: readonly Value[],
+    body: (at: Value, state: readonly Value[]) => readonly Value[],
+  ): readonly Value[] {
+    const { k, tile } = this;
+    if (!tile.isTight) return k.loop(count, initial, body);
+    return Array.from({ length: count }, (_, at) => k.constant("i32", at)).reduce(
+      (state, at) => body(at, state),
+      initial,
+    );
   }
 
   products(resident: StagedRows, streamed: StagedRows): readonly Value[] {
@@ -185,13 +233,15 @@ export class SharedTiles implements Tiles<StagedRows> {
     const i = (value: number) => k.constant("i32", value);
     const [down, aside] = this.tile.lanes;
     // Rows of a lane lie a constant apart: one index serves them all.
-    const left = { from: k.binary("mul", this.down, i(resident.pitch)), apart: down * resident.pitch };
-    const right = { from: k.binary("mul", this.aside, i(streamed.pitch)), apart: aside * streamed.pitch };
+    const side = ({ pitch }: StagedRows, lane: Value, lanes: number) => ({
+      ...{ from: k.binary("mul", lane, i(pitch)), lane, apart: lanes * pitch },
+    });
+    const [left, right] = [side(resident, this.down, down), side(streamed, this.aside, aside)];
     const zeros = new Array<Value>(laneRows * laneColumns).fill(k.constant(this.type, 0));
-    return k.loop(whole(resident.rows.width, VECTOR) / VECTOR, zeros, (round, sums) => {
+    return this.overVectors(whole(resident.rows.width, VECTOR) / VECTOR, zeros, (round, sums) => {
       const inRow = k.binary("mul", round, i(VECTOR));
-      const vectors = ({ array }: StagedRows, { from, apart }: typeof left, count: number) => {
-        const first = k.binary("add", from, inRow);
+      const vectors = ({ array }: StagedRows, { from, lane, apart }: typeof left, count: number) => {
+        const first = k.binary("add", from, this.placeIn(lane, inRow));
         return Array.from({ length: count }, (_, at) =>
           k.getMany(array, k.binary("add", first, i(at * apart)), VECTOR),
         );
@@ -205,9 +255,12 @@ export class SharedTiles implements Tiles<StagedRows> {
   }
 
   overRow(op: "max" | "add", values: readonly Value[]): readonly Value[] {
-    const { k, partial } = this;
+    const { k } = this;
+    const { partial } = this.places;
     const aside = this.tile.lanes[1];
-    const starts = values.map((_, r) => k.binary("mul", this.row(r), k.constant("i32", aside)));
+    const starts = values.map((_, r) => k.binary("mul", this.row(r), k.constant("i32", this.partialPitch)));
+    // The subgroup has read its weights, or the numbers that it combined last.
+    if (k.subgroupSize > 0) k.barrier("subgroup");
     values.forEach((value, r) => {
       k.set(partial, k.binary("add", starts[r], this.aside), value);
     });
@@ -225,7 +278,8 @@ export class SharedTiles implements Tiles<StagedRows> {
     const { k, laneColumns, weightPitch } = this;
     values.forEach((value, at) => {
       const row = k.binary("mul", this.row(Math.floor(at / laneColumns)), k.constant("i32", weightPitch));
-      k.set(this.weights, k.binary("add", row, this.column(at % laneColumns)), value);
+      const place = this.placeIn(this.down, this.column(at % laneColumns));
+      k.set(this.places.weights, k.binary("add", row, place), value);
     });
   }
 
@@ -243,11 +297,11 @@ export class SharedTiles implements Tiles<StagedRows> {
         const firstRow = k.binary("mul", this.down, i(this.weightPitch));
         const apart = tile.lanes[0] * this.weightPitch;
         const firstColumn = k.binary("mul", this.aside, i(VECTOR));
-        return k.loop(tile.columns / VECTOR, scaled, (round, totals) => {
+        return this.overVectors(tile.columns / VECTOR, scaled, (round, totals) => {
           const first = k.binary("mul", round, i(VECTOR));
-          const line = k.binary("add", firstRow, first);
+          const line = k.binary("add", firstRow, this.placeIn(this.down, first));
           const weights = Array.from({ length: laneRows }, (_, r) =>
-            k.getMany(this.weights, k.binary("add", line, i(r * apart)), VECTOR),
+            k.getMany(this.places.weights, k.binary("add", line, i(r * apart)), VECTOR),
           );
           const start = k.binary("add", k.binary("mul", first, i(streamed.pitch)), firstColumn);
           let next = totals;

@@ -26,13 +26,16 @@ const vectors: AttentionTile = { kind: "vectors" };
 function formsOf(device: string): readonly AttentionTile[] {
   if (device === "cpu") return [vectors];
   const { subgroupSize = 0 } = backendFor(device).target.profile.tiles;
-  const inSubgroups = SUBGROUP_TILES.filter(({ lanes }) => subgroupSize > 0 && subgroupSize % lanes[1] === 0);
-  return [...ATTENTION_TILES, ...inSubgroups.slice(0, 2).map((tile) => ({ ...tile, subgroupSize }))];
+  const loose = SUBGROUP_TILES.filter(({ isTight }) => !isTight);
+  // A tight tile that fits into 32 KiB also on the way back, where it is a loose one.
+  const all = [...loose, { ...ATTENTION_TILES[1]!, isTight: true }];
+  const inSubgroups = all.filter(({ lanes }) => subgroupSize > 0 && subgroupSize % lanes[1] === 0);
+  return [...ATTENTION_TILES, ...inSubgroups.map((tile) => ({ ...tile, subgroupSize }))];
 }
 
 const textOf = (tile: AttentionTile) =>
   tile.kind === "shared"
-    ? `${tile.rows}×${tile.columns} on ${tile.lanes.join("×")} lanes${tile.subgroupSize ? " in subgroups" : ""}`
+    ? `${tile.rows}×${tile.columns} on ${tile.lanes.join("×")} lanes${tile.subgroupSize ? " in subgroups" : ""}${tile.isTight ? ", tight" : ""}`
     : tile.kind;
 
 for (const device of testDevices()) {

@@ -13,6 +13,9 @@ const tileOf = (
   subgroupSize: number,
 ): SharedAttentionTile => ({ kind: "shared", rows, columns, lanes, subgroupSize });
 
+/** Its weights lie where its keys did. */
+const tight = (...sizes: Parameters<typeof tileOf>): SharedAttentionTile => ({ ...tileOf(...sizes), isTight: true });
+
 const written = (tile: SharedAttentionTile) => (problem: AttentionProblem) =>
   sharedForwardKernel(problem, { division: "native" }, tile);
 
@@ -23,20 +26,26 @@ test("tiles and subgroups of several sizes, with edges inside tiles", () => {
   checkForward(written(tileOf(8, 16, [4, 8], 8)), { shapes: { ...shapes, widths: [5, 7] } });
   checkForward(written(tileOf(8, 8, [8, 4], 16)), { shapes, choices: { causal: true } });
   checkForward(written(tileOf(16, 32, [8, 8], 64)), { shapes: { ...shapes, tokens: [17, 70] } });
+  checkForward(written(tight(16, 32, [8, 8], 8)), { shapes, choices: { causal: true } });
+  checkForward(written(tight(8, 64, [8, 16], 32)), { shapes: { ...shapes, tokens: [17, 150], widths: [35, 7] } });
 });
 
-test("windows, lengths, masks and biases; queries that see nothing", () => {
-  const write = written(tileOf(8, 16, [4, 8], 16));
-  checkForward(write, { shapes, choices: { window: [20, 3] } });
-  checkForward(write, { shapes, choices: { bias: sample([1, 2, 1, 45], 4), mask: bools([1, 1, 20, 45], 5) } });
-  checkForward(write, { shapes: { ...shapes, batch: 2 }, choices: { lengths: [0, 40], causal: true } });
-});
+for (const tile of [tileOf(8, 16, [4, 8], 16), tight(16, 32, [8, 8], 16)]) {
+  const write = written(tile);
+  const form = tile.isTight ? ", where memory is tight" : "";
 
-test("scores that rise from tile to tile scale the sums, or stay below the limit and do not", () => {
-  for (const step of [2, 7, 9, 40]) checkForward(written(tileOf(8, 16, [4, 8], 16)), risingTrial(step));
-});
+  test(`windows, lengths, masks and biases; queries that see nothing${form}`, () => {
+    checkForward(write, { shapes, choices: { window: [20, 3] } });
+    checkForward(write, { shapes, choices: { bias: sample([1, 2, 1, 45], 4), mask: bools([1, 1, 20, 45], 5) } });
+    checkForward(write, { shapes: { ...shapes, batch: 2 }, choices: { lengths: [0, 40], causal: true } });
+  });
 
-test("a query whose scores are NaN gives NaN, and no other does", () => {
-  // Lanes hold two rows, four apart.
-  checkForward(written(tileOf(8, 16, [4, 8], 16)), spoiltTrial);
-});
+  test(`scores that rise from tile to tile scale the sums, or stay below the limit and do not${form}`, () => {
+    for (const step of [2, 7, 9, 40]) checkForward(write, risingTrial(step));
+  });
+
+  test(`a query whose scores are NaN gives NaN, and no other does${form}`, () => {
+    // Lanes hold two rows.
+    checkForward(write, spoiltTrial);
+  });
+}
