@@ -152,7 +152,7 @@ class Numbered {
     readonly memory: number,
     keptBytes = 64,
   ) {
-    leases.tie(this, memory, keptBytes, keptBytes);
+    leases.tie(this, memory, keptBytes);
   }
 
   attach(lease: Lease, sign: LifeSign<Lease> | null): void {
@@ -234,9 +234,9 @@ test("after closing, tiny buffers free nothing", () => {
   assert.equal(leases.size, 0);
 });
 
-// ---------------------------------------------------------------------------------------------- large buffers
+// ---------------------------------------------------------------------------------------------- buffers that are not little
 
-const LARGE = 1024 * 1024;
+const LARGE = 16 * 1024;
 
 test("large buffers dropped soon after they were made are freed by a collection of new objects; those in use stay", () => {
   const freed = new Set<number>();

@@ -18,7 +18,7 @@ export class HostAllocation {
   private chunk: HostChunk | null;
   /** A lease of its own, or the group of tiny buffers that it belongs to, and its place there. */
   private lease: Lease | null = null;
-  /** Shows, while the buffer is large and new, that it is alive. */
+  /** Shows, while the buffer is new, that it is alive; little ones have none. */
   protected sign: LifeSign<Lease> | null = null;
   private group: LeaseGroup<HostChunk> | null = null;
   private place = 0;

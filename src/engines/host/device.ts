@@ -361,7 +361,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   /** @internal A buffer that holds a chunk. */
   holding(chunk: HostChunk, byteLength: number, isZeroPending = false): HostAllocation {
     const buffer = new HostAllocation(this, byteLength, chunk, isZeroPending);
-    this.leases.tie(buffer, chunk, chunk.size, (chunk.whole ?? chunk).size);
+    this.leases.tie(buffer, chunk, (chunk.whole ?? chunk).size);
     return buffer;
   }
 

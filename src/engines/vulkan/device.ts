@@ -235,7 +235,7 @@ export class VulkanDevice implements StreamOwner, MemoryDevice, Engine<DeviceBuf
   /** @internal A buffer that holds device memory. */
   holding(allocation: Allocation, byteLength: number, isZeroed = false): DeviceBuffer {
     const buffer = new DeviceBuffer(this, byteLength, allocation, isZeroed);
-    this.deviceMemory.leases.tie(buffer, allocation, allocation.size, (allocation.whole ?? allocation).size);
+    this.deviceMemory.leases.tie(buffer, allocation, (allocation.whole ?? allocation).size);
     return buffer;
   }
 

@@ -34,6 +34,12 @@ async function onCard(which: TestDevice, garbage: number | undefined, run: (devi
   }
 }
 
+/** Makes so many buffers and lets go of them when all are there: no collection can free some on the way. */
+function dropAtOnce(device: VulkanDevice, count: number): void {
+  const held = Array.from({ length: count }, () => device.allocUninitialized(LARGE));
+  assert.equal(held.length, count);
+}
+
 describeOnDevices("garbage", underValidation("many buffers"), (which) => {
   test("is collected once per budget, not once per large result, and stays below its share", async () => {
     for (const [garbage, expected] of [
@@ -51,8 +57,9 @@ describeOnDevices("garbage", underValidation("many buffers"), (which) => {
         const { collections } = device.stats();
         const needed = Math.ceil((results * LARGE) / expected);
         assert.ok(most <= expected + LARGE, `${most / MiB} MiB of garbage, where ${expected / MiB} may be`);
+        // Collections of new objects may come earlier, where the machine is slow.
         assert.ok(
-          collections >= needed - 1 && collections <= 1.5 * needed,
+          collections >= needed - 1 && collections <= Math.max(1.5 * needed, results / 10),
           `${collections} collections, not ${needed}`,
         );
       });
@@ -76,6 +83,7 @@ describeOnDevices("garbage", underValidation("many buffers"), (which) => {
     await onCard(which, 0.5, (device) => {
       for (let i = 0; i < 400; i++) device.allocUninitialized(LARGE);
       assert.ok(device.stats().reservedBytes <= CARD / 2 + 8 * LARGE, `${device.stats().reservedBytes / MiB} MiB held`);
+      dropAtOnce(device, 40);
       device.collect();
       assert.ok(device.stats().usedBytes <= LARGE);
       assert.ok(device.stats().reservedBytes >= CARD / 4, "freed memory stays in the pool");
@@ -91,7 +99,7 @@ describeOnDevices("garbage", underValidation("many buffers"), (which) => {
 
   test("goes, and idle blocks with it, when the program rests", async () => {
     await onCard(which, 1, async (device) => {
-      for (let i = 0; i < 60; i++) device.allocUninitialized(LARGE);
+      dropAtOnce(device, 60);
       assert.ok(device.stats().reservedBytes >= 60 * LARGE);
       const deadline = performance.now() + 20_000;
       while (device.stats().reservedBytes > CARD / 4 && performance.now() < deadline) {
