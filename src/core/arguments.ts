@@ -50,13 +50,14 @@ export function checkOptions<O extends object>(operation: string, options: O, kn
 function noOption(operation: string, options: object, name: string, known: object): ArgumentError {
   if (Object.getPrototypeOf(options) !== Object.prototype) return noOptions(operation, options, known);
   const names = Object.keys(known);
-  const list = names.length === 1 ? `the only one is ${names[0]}` : `there are ${names.join(", ")}`;
+  const list = ["there is none", `the only one is ${names[0]}`][names.length] ?? `there are ${names.join(", ")}`;
   return new ArgumentError(`${operation}: there is no option "${name}"; ${list}.`);
 }
 
 /** The error for a value in place of the options object: often the value of one option. All that it fits are named. */
 function noOptions(operation: string, value: unknown, known: object): ArgumentError {
   const kinds = Object.entries(known) as [string, keyof typeof KINDS][];
+  if (kinds.length === 0) return new ArgumentError(`${operation}: takes no options; leave ${shown(value)} out.`);
   const isAxis = (Array.isArray(value) ? value : [value]).every(Number.isInteger);
   const holding = kinds.filter(
     ([name, kind]) => kind !== "any" && KINDS[kind].holds(value) && (isAxis || !/^ax[ei]s$/.test(name)),

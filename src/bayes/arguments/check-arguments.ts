@@ -87,6 +87,7 @@ function knownNumbers(
   }
   const parts = (argument as readonly Argument[]).flatMap((part) => knownNumbers(part, mayRead) ?? []);
   const [first] = parts;
+  if (!first) return null;
   if (parts.length < argument.length || !parts.every(({ shape }) => sameShape(shape, first.shape))) return null;
   return { values: parts.flatMap(({ values }) => values), shape: [parts.length, ...first.shape] };
 }

@@ -4,8 +4,10 @@
  * the one inverse transform. Chains are read one at a time into a buffer that stays in the processor's cache, so 4096
  * chains of 250 draws cost milliseconds.
  */
+import { checkWhole } from "../../core/arguments.js";
 import type { Chains } from "../draws/draws.js";
 import { type ChainMoments, chainMeans } from "./chains.js";
+import { checkNumbers } from "./check-numbers.js";
 import { fftOf } from "./fft.js";
 
 export interface Autocovariance {
@@ -64,6 +66,8 @@ export function momentsOf({ draws, means, at }: Autocovariance): ChainMoments {
 
 /** The autocorrelations of one chain, for plots. */
 export function autocorrelation(x: Float64Array, maxLag: number): Float64Array {
+  checkNumbers("autocorrelation", "the chain", x);
+  checkWhole("autocorrelation", "maxLag", maxLag, 0);
   const covariance = meanAutocovariance({ values: x, chains: 1, draws: x.length });
   return Float64Array.from({ length: Math.min(maxLag + 1, x.length) }, (_, t) => covariance.at(t) / covariance.at(0));
 }

@@ -3,12 +3,14 @@
  * short, slow energy), then what the draws show (chains that disagree, too few effective draws). `fit.check()` and the
  * report print it.
  */
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import type { Chains, Draws } from "../draws/draws.js";
 import { allFinite, isConstant } from "./chains.js";
 import { eBfmi } from "./energy.js";
 import type { SummaryRow } from "./scalar-summary.js";
 import { sortWithOrder } from "./sort.js";
-import { formatRatio, type Summary, summary } from "./summary.js";
+import { formatRatio, Summary, summary } from "./summary.js";
 
 /** The kinds of problems that `check` finds. */
 export type ProblemKind =
@@ -80,6 +82,9 @@ export class Check {
  * constants of the model.
  */
 export function check(draws: Draws, table: Summary = summary(draws), sampled: readonly string[] = []): Check {
+  if (!(table instanceof Summary)) {
+    throw new ArgumentError(`check: ${shown(table)} stands where the summary does: check(draws, summary(draws)).`);
+  }
   if (draws.length < 8) {
     const message = `There ${draws.length === 1 ? "is" : "are"} ${count(draws.length, "draw")} per chain, too few to judge.`;
     return new Check([problem("too-few", "error", message, "Draw at least 100 per chain.")], "");

@@ -2,9 +2,10 @@
  * Models compared by how well they predict: differences of PSIS-LOO with their standard errors (paired, since the observations
  * are the same), and the weights that make the best mixture of the models.
  */
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { meanOf } from "./chains.js";
+import { checkNumbers } from "./check-numbers.js";
 import { Loo, standardErrorOfSum } from "./loo.js";
 import { alignColumns } from "./table.js";
 
@@ -102,7 +103,15 @@ export function compare(models: Readonly<Record<string, Loo>>): Comparison {
  * is left to gain.
  */
 export function stackingWeights(pointwise: readonly Float64Array[]): number[] {
-  const observations = pointwise[0].length;
+  if (!Array.isArray(pointwise) || pointwise.length === 0) {
+    throw new ArgumentError(`stackingWeights: takes a list of log densities for each model, not ${shown(pointwise)}.`);
+  }
+  const observations = pointwise[0]?.length;
+  for (const elpd of pointwise) {
+    checkNumbers("stackingWeights", "the log densities of a model", elpd);
+    if (elpd.length === observations) continue;
+    throw new ShapeError(`stackingWeights: a model has ${elpd.length} log densities, the first ${observations}.`);
+  }
   const densities = pointwise.map((elpd) => new Float64Array(elpd));
   for (let i = 0; i < observations; i++) {
     const top = Math.max(...densities.map((elpd) => elpd[i]));

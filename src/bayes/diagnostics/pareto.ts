@@ -4,6 +4,7 @@
  * and Gabry, 2024), which replaces the largest weights by what the fitted tail expects. PSIS-LOO calls this.
  */
 import { meanOf } from "./chains.js";
+import { checkNumbers } from "./check-numbers.js";
 import { sortWithOrder } from "./sort.js";
 
 interface ParetoFit {
@@ -50,6 +51,7 @@ export interface SmoothedWeights {
 
 /** `relativeEfficiency` is ESS over draws: correlated draws need a longer tail. */
 export function smoothWeights(logRatios: Float64Array, relativeEfficiency = 1): SmoothedWeights {
+  checkNumbers("smoothWeights", "logRatios", logRatios);
   const size = logRatios.length;
   const { values: sorted, order } = sortWithOrder(logRatios);
   const top = sorted[size - 1];

@@ -4,6 +4,7 @@
  */
 import { checkCount } from "../../core/arity.js";
 import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { beta } from "../../random/gamma.js";
 import { countingLike, type Tensor, tensor } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
@@ -61,7 +62,7 @@ function definitionOf(n: number): Definition<"concentration"> {
 export function lkjCholesky(n: number, concentration: Argument = 1): RandomVariable {
   checkCount("lkjCholesky", 2, arguments);
   if (!Number.isInteger(n) || n < 2) {
-    throw new ArgumentError(`lkjCholesky: ${n} variables; correlations are between 2 or more.`);
+    throw new ArgumentError(`lkjCholesky: ${shown(n)} variables; correlations are between 2 or more.`);
   }
   return new RandomVariable(bind(definitionOf(n), { concentration }));
 }

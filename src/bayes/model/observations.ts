@@ -16,7 +16,7 @@ export function checkObservedNames(run: ModelRun, given: GivenData<unknown>): vo
     if (value instanceof RandomVariable) continue;
     if (value) {
       throw new ArgumentError(
-        `${name}: this is no random variable but computed from others; observe a random variable, or use factor(…).`,
+        `${name}: this is no random variable but computed from others; observe a random variable, transformed(…) where one of y - f(θ) is meant, or use factor(…).`,
       );
     }
     const known = Object.entries(run.returned).flatMap(([key, one]) => (one instanceof RandomVariable ? [key] : []));

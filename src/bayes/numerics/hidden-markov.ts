@@ -7,7 +7,7 @@ import { ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, type Shape } from "../../core/shape.js";
 import { categorical } from "../../random/exponential.js";
 import { checkKey, type Key, split } from "../../random/key.js";
-import { concat, countingLike, scalarLike, type Tensor, where } from "../../tensor/index.js";
+import { checkTensor, concat, countingLike, scalarLike, type Tensor, where } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
 
 /** A hidden Markov model in logarithms: all tensors have the same leading axes. */
@@ -24,6 +24,8 @@ interface Chain {
 const logOf = (p: Tensor): Tensor => where(p.equal(0), -Infinity, where(p.equal(0), 1, p).log());
 
 function chainOf(operation: string, initial: Tensor, transition: Tensor, logDensities: Tensor): Chain {
+  for (const [what, given] of Object.entries({ initial, transition, logDensities }))
+    checkTensor(operation, what, given);
   const states = logDensities.shape.at(-1);
   const fits =
     initial.shape.at(-1) === states && transition.shape.at(-1) === states && transition.shape.at(-2) === states;

@@ -4,6 +4,7 @@
  * not tell a list from an object, nor what is empty; files of others, which lack it, are read by their names (tree-form.ts). Models
  * and the checkpoints of training are such files.
  */
+import { checkString } from "../../core/arguments.js";
 import { tensorBytes } from "../../core/bytes.js";
 import { DTYPES, type DType, isDType } from "../../core/dtype.js";
 import { FormatError } from "../../core/errors.js";
@@ -42,6 +43,7 @@ export async function writeTree(
   operation = "writeTree",
   options: TreeWriteOptions = {},
 ): Promise<void> {
+  checkString(operation, "the path", path);
   const { form, tensors } = formOf(tree, operation);
   const foreign: [string, Described][] = [];
   const list = [...tensors].map(([name, x]): NamedTensor => {
@@ -73,6 +75,7 @@ export async function readTree(
   options: { readonly device?: string } = {},
   operation = "readTree",
 ): Promise<{ readonly tree: TensorTree; readonly metadata: Json | undefined }> {
+  checkString(operation, "the path", path);
   await using file = await openTree(path, operation);
   return { tree: await wholeTree(file, options.device), metadata: file.metadata };
 }

@@ -99,6 +99,7 @@ export type PipelineOptions = Readonly<Record<number, object>>;
 export function pipeline<const S extends readonly [...AnyEstimator[], AnyEstimator]>(
   ...steps: S
 ): Estimator<TargetsOf<LastOf<S>>, PipelineModel<S>, PipelineOptions> {
+  if (steps.length === 0) throw new ArgumentError("pipeline: no steps, as in pipeline(standardScaler(), ridge()).");
   steps.forEach((step, place) => {
     checkEstimator(`pipeline: step ${place}`, step, "pipeline(standardScaler(), ridge())");
   });

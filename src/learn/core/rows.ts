@@ -1,13 +1,17 @@
 /** Some rows of samples and of targets, by position: what splits, searches and ensembles take of them. */
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor, tensor } from "../../tensor/index.js";
 import { Table } from "../tables/table.js";
 import { type Samples, withoutArrow } from "./samples.js";
 
 /** The number of samples. */
-export function countOf(given: Samples): number {
-  const samples = withoutArrow(given);
+export function countOf(operation: string, given: Samples): number {
+  const samples = given && withoutArrow(given);
   if (samples instanceof Table) return samples.rows;
-  return isTensor(samples) ? (samples.shape[0] as number) : samples.length;
+  if (isTensor(samples) && samples.rank > 0) return samples.shape[0] as number;
+  if (!isTensor(samples) && typeof samples === "object" && typeof samples?.length === "number") return samples.length;
+  throw new ArgumentError(`${operation}: the samples are ${shown(samples)}; give a table, a tensor or a list of rows.`);
 }
 
 /** Samples at these positions. */

@@ -19,6 +19,12 @@ export interface Inspected extends Pick<Fitted, "kind" | "features" | "classes">
   score?(samples: Samples, targets: any): number | Tensor | Promise<number | Tensor>;
 }
 
+/** Models come first. */
+export function checkInspected(operation: string, model: Inspected): void {
+  if (typeof model === "object" && model !== null && "features" in model) return;
+  throw new ArgumentError(`${operation}: ${shown(model)} stands where a model does: await an estimator's fit first.`);
+}
+
 /** Samples as the matrix that a model takes. Categories are codes there; pipelines take numbers. */
 export function inspectedMatrix(operation: string, model: Inspected, samples: Samples): Tensor {
   if (model instanceof FittedModel) return samplesFor(model, operation, samples);

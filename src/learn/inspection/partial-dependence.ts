@@ -7,7 +7,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { concat, type Tensor, tensor, where } from "../../tensor/index.js";
 import type { Samples } from "../core/samples.js";
-import { copiesTogether, featurePlace, type Inspected, inspectedMatrix } from "./inspected.js";
+import { checkInspected, copiesTogether, featurePlace, type Inspected, inspectedMatrix } from "./inspected.js";
 
 /** Options of `partialDependence`. */
 export interface PartialDependenceOptions {
@@ -54,6 +54,7 @@ export async function partialDependence(
   options: PartialDependenceOptions = {},
 ): Promise<PartialDependence> {
   checkOptions(OPERATION, options, OPTIONS);
+  checkInspected(OPERATION, model);
   const { kind = "average", signal } = options;
   checkChoice(OPERATION, "kind", kind, ["average", "individual"]);
   const places = (Array.isArray(features) ? features : [features]).map((each) => featurePlace(OPERATION, model, each));

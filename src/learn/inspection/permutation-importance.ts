@@ -8,7 +8,7 @@ import { permutation } from "../../core/seeded-order.js";
 import { arange, isTensor, type Tensor, tensor, where } from "../../tensor/index.js";
 import type { Samples } from "../core/samples.js";
 import { type Scorer, scorer } from "../metrics/scorers.js";
-import { copiesTogether, type Inspected, inspectedMatrix } from "./inspected.js";
+import { checkInspected, copiesTogether, type Inspected, inspectedMatrix } from "./inspected.js";
 
 /** Options of `permutationImportance`. */
 export interface PermutationImportanceOptions {
@@ -49,6 +49,7 @@ export async function permutationImportance<Y>(
   options: PermutationImportanceOptions = {},
 ): Promise<PermutationImportance> {
   checkOptions(OPERATION, options, OPTIONS);
+  checkInspected(OPERATION, model);
   const { nRepeats = 5, seed = 0, signal } = options;
   checkWhole(OPERATION, "nRepeats", nRepeats, 1);
   checkWhole(OPERATION, "seed", seed, 0);

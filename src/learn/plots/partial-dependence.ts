@@ -37,6 +37,9 @@ const MOST_LINES = 60;
 export function partialDependence(dependence: Dependence, options: PartialDependenceOptions = {}): Picture {
   const operation = "plots.partialDependence";
   checkPicture(operation, options, { name: "text", range: "list" });
+  if (typeof dependence !== "object" || dependence === null) {
+    throw new ArgumentError(`${operation}: ${shown(dependence)} stands where what partialDependence(…) found does.`);
+  }
   const { name = "feature" } = options;
   const average = vectorNow(operation, dependence.average, "averages");
   const values = valuesOf(operation, dependence.values, average.length);

@@ -26,6 +26,7 @@ interface Scores {
 /** Scores by the number of samples fitted: the mean over splits, in a band of one standard deviation. */
 export function learningCurve(curve: LearningCurve, options: ScoreCurveOptions = {}): Picture {
   const operation = "plots.learningCurve";
+  checkCurve(operation, curve?.sizes, curve, "learningCurve(…)");
   const axis = axisOf(operation, curve.sizes, options, "linear");
   return ofScores(operation, curve, axis, options, { heading: "Learning curve", xLabel: "samples fitted" });
 }
@@ -33,8 +34,14 @@ export function learningCurve(curve: LearningCurve, options: ScoreCurveOptions =
 /** Scores by the value of an option: the mean over splits, in a band of one standard deviation. */
 export function validationCurve(curve: ValidationCurve, options: ScoreCurveOptions = {}): Picture {
   const operation = "plots.validationCurve";
+  checkCurve(operation, curve?.values, curve, "validationCurve(…)");
   const axis = axisOf(operation, curve.values, options, scaleFor(curve.values));
   return ofScores(operation, curve, axis, options, { heading: `Scores by ${curve.name}`, xLabel: curve.name });
+}
+
+function checkCurve(operation: string, along: unknown, curve: Scores | undefined, maker: string): void {
+  if (Array.isArray(along) && typeof curve?.scores === "object") return;
+  throw new ArgumentError(`${operation}: ${shown(curve)} stands where a curve does; give what ${maker} found.`);
 }
 
 function axisOf(

@@ -47,7 +47,7 @@ export async function crossValPredict<Y>(
   const classes = estimator.predictsLabels
     ? sortedClasses(operation, await labelsOf(operation, targets as Labels))
     : undefined;
-  const count = countOf(samples);
+  const count = countOf(operation, samples);
   const places = new Int32Array(count).fill(-1);
   const said: unknown[] = [];
   let at = 0;

@@ -1,6 +1,7 @@
 /** Cross-validation: an estimator fitted to parts of the samples and scored on the rest. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import type { AnyEstimator } from "../compose/pipeline.js";
 import { countOf, samplesAt, targetsAt } from "../core/rows.js";
@@ -118,7 +119,10 @@ export async function splitsFor<Y>(
   targets: Y,
   { splits = 5, groups }: Pick<CrossValidateOptions, "splits" | "groups">,
 ): Promise<Split[]> {
+  if (typeof estimator?.fit !== "function") {
+    throw new ArgumentError(`${operation}: ${shown(estimator)} stands where an estimator does, as in ridge().`);
+  }
   const labels = estimator.predictsLabels ? await labelsOf(operation, targets as Labels) : undefined;
   const rule = typeof splits === "number" ? (labels ? stratifiedKFold(splits) : kFold(splits)) : splits;
-  return rule.split({ samples: countOf(samples), labels, groups });
+  return rule.split({ samples: countOf(operation, samples), labels, groups });
 }

@@ -109,7 +109,7 @@ async function plannedRounds(
   { samples, targets, splits }: Evaluation,
 ): Promise<HalvingRound[]> {
   const isOfSamples = resource === "samples";
-  const all = countOf(samples);
+  const all = countOf("halvingSearch", samples);
   const most = maxResources ?? all;
   if (isOfSamples && most > all) {
     throw new ArgumentError(`halvingSearch.fit: maxResources is ${most}, and there are ${all} samples.`);
@@ -137,7 +137,7 @@ function given(
     });
     return [own, evaluation];
   }
-  const share = resources / countOf(evaluation.samples);
+  const share = resources / countOf("halvingSearch", evaluation.samples);
   const splits = evaluation.splits.map((split, number): Split => {
     const stream = 2 * (round * evaluation.splits.length + number);
     return { train: someOf(split.train, share, seed, stream), test: someOf(split.test, share, seed, stream + 1) };

@@ -1,6 +1,7 @@
 /** Splits that are drawn again and again, in which every class keeps its share or folds are mixed anew; and splits that somebody made. */
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { labelledSplit } from "./labelled-split.js";
 import { kFold, randomSplit, type ShuffleOptions, type Splitter, splitsOfFolds, stratifiedKFold } from "./splits.js";
 
@@ -52,6 +53,9 @@ export function stratifiedShuffleSplit(splits = 10, options: ShuffleOptions = {}
 
 /** Splits that are told: the number of the test that each sample is in, or -1 for one that is never tested. */
 export function predefinedSplit(testFold: ArrayLike<number>): Splitter {
+  if (typeof testFold?.length !== "number" || typeof testFold === "function") {
+    throw new ArgumentError(`predefinedSplit: testFold is ${shown(testFold)}; give a number for each sample.`);
+  }
   const folds = Int32Array.from(testFold);
   const numbers = [...new Set(folds)].filter((each) => each !== -1).sort((a, b) => a - b);
   return {

@@ -135,7 +135,7 @@ async function* searched<O extends SelectionOptions>(
   given: FitOptions,
 ): AsyncGenerator<SearchProgress, FittedSearch> {
   const operation = `${kind}.fit`;
-  if (countOf(samples) === 0) throw new ArgumentError(`${operation}: there are no samples.`);
+  if (countOf(operation, samples) === 0) throw new ArgumentError(`${operation}: there are no samples.`);
   const scorers = scorersOf(operation, options);
   const { refit = Object.keys(scorers)[0] as string } = options;
   if (!Object.hasOwn(scorers, refit)) {

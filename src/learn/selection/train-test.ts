@@ -29,7 +29,7 @@ export async function trainTestSplit<S extends Samples, Y>(
   options: TrainTestOptions = {},
 ): Promise<TrainTest<S, Y>> {
   checkOptions("trainTestSplit", options, { testSize: "number", seed: "number", stratify: "flag" });
-  const count = countOf(samples);
+  const count = countOf("trainTestSplit", samples);
   const { stratify = false } = options;
   const plain = randomSplit("trainTestSplit", count, options, 0);
   const split = stratify

@@ -260,6 +260,12 @@ function givenColumn(name: string, cells: ArrayLike<Cell> | Column): Column {
  * categories, too. Cells that the list lacks are refused; null is missing.
  */
 export function categories(cells: ArrayLike<Cell>, list?: readonly string[]): CategoryColumn {
+  for (const [what, given] of Object.entries({ "the cells": cells, "the list of categories": list ?? [] })) {
+    if (typeof given !== "string" && typeof given?.length === "number" && typeof given !== "function") continue;
+    throw new ArgumentError(
+      `categories: ${what} ${given === undefined ? "are missing" : `is ${shown(given)}`}; give a list.`,
+    );
+  }
   const texts = Array.from(cells, (cell) =>
     cell === null || cell === undefined || Number.isNaN(cell)
       ? null
@@ -268,7 +274,7 @@ export function categories(cells: ArrayLike<Cell>, list?: readonly string[]): Ca
         : String(cell),
   );
   if (list === undefined) return categoriesOf("categories", texts);
-  const places = new Map(list.map((text, place) => [text, place]));
+  const places = new Map(Array.from(list, (text, place) => [text, place]));
   if (places.size < list.length) throw new ArgumentError(`categories: ${shown(list)} has one twice.`);
   const codes = Int32Array.from(texts, (text, row) => {
     const code = text === null ? -1 : places.get(text);

@@ -6,7 +6,7 @@ import { checkChoice } from "../../core/arguments.js";
 import { isFloat, isNarrowFloat } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
-import { countingLike, type Tensor, where } from "../../tensor/index.js";
+import { checkTensor, countingLike, type Tensor, where } from "../../tensor/index.js";
 import type { Channels } from "../layers/spatial.js";
 
 /** What stands outside of an image: a value, its edge, or the image again: mirrored at the last pixel, behind it, or repeated. */
@@ -28,6 +28,7 @@ export interface Images {
 
 /** The axes of a batch: [batch, channels, height, width], or with channels last. */
 export function imagesOf(operation: string, x: Tensor, channels: Channels = "first"): Images {
+  checkTensor(operation, "the images", x);
   checkChoice(operation, "the option channels", channels, ["first", "last"]);
   if (x.rank !== 4) {
     const example = channels === "first" ? "[batch, channels, height, width]" : "[batch, height, width, channels]";

@@ -11,7 +11,7 @@ export const LOSSES = "losses";
 
 /** The sum of the losses that layers left in the state of a run that trains; gradients go through it. */
 export function auxiliaryLoss(state: VariableTree): Tensor {
-  const sum = auxiliaryLossIfAny(state);
+  const sum = typeof state === "object" && state !== null ? auxiliaryLossIfAny(state) : null;
   if (sum) return sum;
   throw new ArgumentError(
     "auxiliaryLoss: the state has no losses of layers; give the state that applyWithState returned, of a run that trains.",

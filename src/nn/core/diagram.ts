@@ -9,7 +9,7 @@ import type { Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import { flattenTensors, leafPaths } from "../../transforms/trees.js";
 import type { InputSpec } from "./input-spec.js";
-import type { AnyLayer } from "./layer.js";
+import { type AnyLayer, checkLayer } from "./layer.js";
 
 /** A node of the graph of tensors. */
 type GraphNode = Tensor["node"];
@@ -145,6 +145,7 @@ class Flow {
 
 /** The model as a flowchart for Mermaid, for inputs of a shape: `console.log(diagram(model, [null, 784]))`. */
 export function diagram(model: AnyLayer, input: InputSpec): string {
+  checkLayer("diagram", model);
   const key = keyOf(0);
   const example = model.exampleFor(key, input);
   const calls: Call[] = [];

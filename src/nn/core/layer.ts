@@ -64,6 +64,12 @@ interface Modifiers {
 
 const PLAIN: Modifiers = { name: null, policy: {}, isFrozen: null };
 
+/** Functions of models take them first. */
+export function checkLayer(operation: string, given: unknown): void {
+  if (given instanceof Layer) return;
+  throw new ArgumentError(`${operation}: takes a layer or a model, not ${shown(given)}.`);
+}
+
 /** A layer or a model: what it computes, from which parameters. `layer`, `sequential` and `block` make one. */
 export class Layer<In = Tensor, Out = Tensor> {
   readonly kind: string;

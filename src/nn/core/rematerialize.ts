@@ -3,12 +3,13 @@
  * 2016). Memory for time; parameters, paths and results are the same. Hooks see the layer's output, and not those inside it.
  */
 import { checkpoint } from "../../transforms/custom.js";
-import type { Definition, Layer } from "./layer.js";
+import { checkLayer, type Definition, type Layer } from "./layer.js";
 import { Scope } from "./scope.js";
 import { emptyTree, finished, isSubtree, putAt, type VariableTree } from "./variables.js";
 
 /** The same layer, computed again for the gradient: `model.replace("encoder", rematerialize)`. */
 export function rematerialize<In, Out>(layer: Layer<In, Out>): Layer<In, Out> {
+  checkLayer("rematerialize", layer);
   return layer.around(
     (run) => (scope, input) => (scope.isInitializing ? run(scope, input) : recomputed(run, scope, input)),
   );

@@ -8,7 +8,7 @@ import { key as keyOf } from "../../random/index.js";
 import { isTensor, type Tensor } from "../../tensor/index.js";
 import { leaves } from "../../transforms/tree.js";
 import type { InputSpec } from "./input-spec.js";
-import type { AnyLayer } from "./layer.js";
+import { type AnyLayer, checkLayer } from "./layer.js";
 import type { Watcher } from "./scope.js";
 import { findAt, isSubtree, type VariableTree } from "./variables.js";
 
@@ -82,6 +82,7 @@ export class Summary {
 
 /** The layers of a model for inputs of a shape: `console.log(summary(model, [null, 784]))`. */
 export function summary(model: AnyLayer, input: InputSpec): Summary {
+  checkLayer("summary", model);
   const rows: SummaryRow[] = [];
   const counted = new Set<string>();
   const watcher: Watcher = {

@@ -76,6 +76,6 @@ function channelShape(operation: string, x: Tensor, { channels }: ChannelDropout
 }
 
 export function checkRate(operation: string, rate: number): void {
-  if (rate >= 0 && rate <= 1) return;
+  if (typeof rate === "number" && rate >= 0 && rate <= 1) return;
   throw new ArgumentError(`${operation}: the rate is a probability from 0 to 1, not ${shown(rate)}.`);
 }

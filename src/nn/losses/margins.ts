@@ -1,6 +1,8 @@
 /** Losses that ask for a margin: hinges, the soft margin, and the ranking of pairs. Binary targets are -1 and 1. */
 import { isInteger } from "../../core/dtype.js";
+import { ArgumentError } from "../../core/errors.js";
 import { sameShape } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { checkTensor, positionsAlong, type Tensor, where } from "../../tensor/index.js";
 import {
   checkLossOptions,
@@ -67,6 +69,9 @@ export function marginRanking(
   options: MarginOptions = {},
 ): Tensor {
   checkLossOptions("marginRanking", options, { margin: "number" });
+  if (!Array.isArray(predictions) || predictions.length !== 2) {
+    throw new ArgumentError(`marginRanking: the predictions are two tensors in a list, not ${shown(predictions)}.`);
+  }
   const [first, t] = fittingPair("marginRanking", predictions[0], targets, options);
   const other = widePredictions("marginRanking", predictions[1], "the second prediction").cast(first.dtype);
   checkSameShape("marginRanking", first, other, "the second ones");
