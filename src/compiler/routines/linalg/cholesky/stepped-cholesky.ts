@@ -2,7 +2,7 @@
  * Cholesky factors of large matrices on a GPU, by blocks of columns from left to right. A step has two kernels. In the first,
  * each workgroup has the block on the diagonal and one below it in registers, side by side as a tall block, and factors it:
  * all factor the one on the diagonal, which takes no longer than waiting for one to do so. The second subtracts the products
- * of the new columns from the rest (cholesky-rest.ts), which goes back and forth between two buffers.
+ * of the new columns from the rest (cholesky-rest.ts), in its place, so that more of it stays in the cache.
  */
 import type { Node } from "../../../../graph/node.js";
 import type { ElementSettings } from "../../../elements/elements.js";
@@ -25,14 +25,14 @@ export function steppedCholesky(
   const factor = factorKernel(make("columns", blocks), n, blocks);
   const rest = choleskyRestKernel(`cholesky rest[${node.shape.join("×")}]`, batch, n, grid, node, settings);
   const a: RoutineBuffer = { kind: "input", index: 0 };
-  const [even, odd]: RoutineBuffer[] = [0, 1].map((index) => ({ kind: "temporary", index }));
+  const changed: RoutineBuffer = { kind: "temporary", index: 0 };
   const l: RoutineBuffer = { kind: "result" };
   const whole = { dtype: node.dtype, shape: node.shape };
-  const from = (which: number) => (which === 0 ? a : which % 2 === 0 ? even : odd);
+  const from = (which: number) => (which === 0 ? a : changed);
   return inSteps(
     blocks,
     [],
-    [whole, whole],
+    [whole],
     () => [
       {
         kernel: factor,
@@ -42,7 +42,7 @@ export function steppedCholesky(
     ],
     (which) => [
       [from(which), l],
-      [from(which), l, from(which + 1)],
+      [from(which), l, changed],
     ],
   );
 }
