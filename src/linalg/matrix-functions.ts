@@ -4,7 +4,7 @@ import { checkWhole } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { eye, type FloatOf, type Tensor, where } from "../tensor/index.js";
-import { forLoop } from "../transforms/control.js";
+import { cond, forLoop } from "../transforms/control.js";
 import { stopGradient } from "../transforms/grad.js";
 import { checkSquare, workDTypes } from "./arguments.js";
 import { inv, solve } from "./lu.js";
@@ -65,9 +65,13 @@ export function matrixExp<D extends DType>(a: Tensor<D>): Tensor<FloatOf<D>> {
     MOST_SQUARINGS,
     (i, now: Tensor) => {
       const isLeft = i.cast(squarings.dtype).less(squarings);
-      // Matrices that are done would overflow, and their derivative with them.
-      const left = where(isLeft, now, 0).cast(work);
-      return where(isLeft, left.matmul(left), now).cast(work);
+      const squared = (given: Tensor): Tensor => {
+        // Matrices that are done would overflow, and their derivative with them.
+        const left = where(isLeft, given, 0).cast(work);
+        return where(isLeft, left.matmul(left), given).cast(work) as Tensor;
+      };
+      // Most rounds have nothing to square.
+      return cond(isLeft.any() as Tensor, squared, (given: Tensor) => given, now);
     },
     start,
   );

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ArgumentError, DTypeError } from "../../src/core/errors.js";
 import {
+  arange,
   type Complex,
   checkpoint,
   complex,
@@ -17,6 +18,7 @@ import {
   hessian,
   jacobian,
   jit,
+  random,
   scan,
   type Tensor,
   tensor,
@@ -168,6 +170,50 @@ describeOnTensorDevices("complex numbers in transforms", (device) => {
       complexNumbers(again),
       values.map((value) => product(value, value)),
     );
+  });
+
+  test("costly branches of complex numbers: either is taken, also from real ones, inside loops, jitted, and with gradients", () => {
+    const n = 70;
+    const matrix = random.normal(random.key(3, { device }), [n, n]).div(n).realize();
+    const a = complex(matrix, matrix.mT).realize() as Tensor;
+    const near = (got: Tensor, want: Tensor) =>
+      assert.ok((got.sub(want).abs().max().itemSync() as number) <= 1e-5 * (want.abs().max().itemSync() as number));
+    for (const isSquared of [true, false]) {
+      // The results are of several kinds: complex of complex and of real numbers, and real.
+      const of = (x: Tensor, isTaken: Tensor) =>
+        cond(
+          isTaken,
+          (y: Tensor, r: Tensor) => ({ y: y.matmul(y), turned: complex(r, r.matmul(r)), size: y.abs().sum() }),
+          (y: Tensor, r: Tensor) => ({ y: y.conj(), turned: complex(r.neg(), r), size: r.sum() }),
+          x,
+          matrix,
+        ) as { y: Tensor; turned: Tensor; size: Tensor };
+      const want = isSquared
+        ? [a.matmul(a), complex(matrix, matrix.matmul(matrix)), a.abs().sum()]
+        : [a.conj(), complex(matrix.neg(), matrix), matrix.sum()];
+      const isTaken = tensor(isSquared, { device }) as Tensor;
+      for (const found of [of(a, isTaken), jit(of)(a, isTaken)]) {
+        for (const [i, each] of [found.y, found.turned, found.size].entries()) near(each, want[i] as Tensor);
+      }
+      const slope = grad((x: Tensor) => of(x, isTaken).y.real().mul(matrix).sum())(a);
+      const plain = (x: Tensor) => (isSquared ? x.matmul(x) : x.conj());
+      near(slope, grad((x: Tensor) => plain(x).real().mul(matrix).sum())(a));
+    }
+    const alternating = scan(
+      (carry: Tensor, i: Tensor) => {
+        const next = cond(
+          i.remainder(2).equal(0) as Tensor,
+          (x: Tensor) => x.matmul(x),
+          (x: Tensor) => x.add(a),
+          carry,
+        ) as Tensor;
+        return [next, next.sum()] as [Tensor, Tensor];
+      },
+      a,
+      arange(3, { device, dtype: "i32" }) as Tensor,
+    )[0];
+    const once = a.matmul(a).add(a);
+    near(alternating, once.matmul(once));
   });
 });
 

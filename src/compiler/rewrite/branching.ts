@@ -3,39 +3,42 @@
  * fuses with the operations around it and is best for short branches. Long branches get kernels of their own instead, and
  * the kernels of branches not taken end at once. `expandComposites` asks for every choice.
  */
-import { isComplex } from "../../core/dtype.js";
+import { isComplex, realDType } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
 import type { GraphFunction } from "../../graph/function.js";
 import { inputsFirst, Node } from "../../graph/node.js";
-import { outputsOf, part } from "../../graph/primitives/bundle.js";
+import { type Output, outputsOf, part } from "../../graph/primitives/bundle.js";
 import { branching } from "../../graph/primitives/control/choice.js";
 import type { ScanParams } from "../../graph/primitives/control/scan.js";
 import { whileLoop } from "../../graph/primitives/control/while.js";
 import { dot, matrixProduct } from "../../graph/primitives/dot.js";
+import { complexOfMemory, memoryOfComplex } from "./complex.js";
 
 /** Element operations from which on separate kernels pay. */
 const WORTH_IT = 1 << 18;
 
 /** True if a choice has a scalar index and long branches. */
 export function isWorthBranching(choice: Node): boolean {
-  const [index, ...inputs] = choice.inputs;
+  const [index] = choice.inputs;
   const branches = choice.params.branches as readonly GraphFunction[];
   if (index.shape.length > 0 || branches.length < 2) return false;
-  if ([...inputs, ...outputsOf(choice)].some(({ dtype }) => isComplex(dtype))) return false;
   return branches.reduce((sum, branch) => sum + costOf(branch), 0) >= WORTH_IT;
 }
 
-/** The parts of the choice, as results of a `branching`. */
+/** The parts of the choice, as results of a `branching`. Complex numbers go in and come out as they lie in memory. */
 export function branched(choice: Node, inputs: readonly Node[]): Node[] {
   const own = (node: Node) => {
     node.isAbstract = true;
     return node;
   };
   const { params, shape, dtype, device } = choice;
-  const bundle = own(new Node(branching, params, inputs, shape, dtype, device));
-  return outputsOf(choice).map((output, i) =>
-    own(new Node(part, { index: i }, [bundle], output.shape, output.dtype, device)),
-  );
+  const given = inputs.map((input) => (isComplex(input.dtype) ? memoryOfComplex(input) : input));
+  const bundle = own(new Node(branching, params, given, shape, dtype, device));
+  return outputsOf(choice).map((output, i) => {
+    const of = (lies: Output) => own(new Node(part, { index: i }, [bundle], lies.shape, lies.dtype, device));
+    if (!isComplex(output.dtype)) return of(output);
+    return complexOfMemory(of({ shape: [...output.shape, 2], dtype: realDType(output.dtype) }));
+  });
 }
 
 /** The approximate number of element operations of a function; infinite for a while loop. */

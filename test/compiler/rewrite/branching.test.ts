@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { branched, isWorthBranching } from "../../../src/compiler/rewrite/branching.js";
 import type { DType } from "../../../src/core/dtype.js";
 import { GraphFunction, makePlaceholder } from "../../../src/graph/function.js";
-import type { Node } from "../../../src/graph/node.js";
+import { inputsFirst, type Node } from "../../../src/graph/node.js";
 import { part } from "../../../src/graph/primitives/bundle.js";
 import { branching, choiceNode } from "../../../src/graph/primitives/control/choice.js";
 import { scanNode } from "../../../src/graph/primitives/control/scan.js";
@@ -66,10 +66,21 @@ test("a product counts its multiplications, a loop its rounds, one that may not 
   assert.equal(isWorthBranching(choosing([cheap, waiting], [1])), true);
 });
 
-test("members that choose for themselves, single branches and complex numbers are selected element by element", () => {
+test("members that choose for themselves and single branches are selected element by element; complex numbers are not", () => {
   assert.equal(isWorthBranching(choosing([cheap, cheap], [LARGE], "f32", [2])), false);
   assert.equal(isWorthBranching(choosing([cheap], [LARGE])), false);
-  assert.equal(isWorthBranching(choosing([cheap, cheap], [LARGE], "c64")), false);
+  assert.equal(isWorthBranching(choosing([cheap, cheap], [LARGE], "c64")), true);
+});
+
+test("complex numbers go in and come out as they lie in memory", () => {
+  const choice = choosing([cheap, cheap], [7], "c64");
+  const [result] = branched(choice, [storedAs("i32"), storedAs("c64", 7)]);
+  assert.deepEqual([result!.dtype, result!.shape], ["c64", [7]]);
+  const parts = inputsFirst([result!], ({ inputs }) => inputs);
+  const [bundle] = parts.filter(({ primitive }) => primitive === branching);
+  assert.deepEqual(bundle!.inputs.map(({ dtype, shape }) => [dtype, shape]), [["i32", []], ["f32", [7, 2]]]); // biome-ignore format: one line
+  const [made] = parts.filter(({ primitive }) => primitive === part);
+  assert.deepEqual([made!.dtype, made!.shape], ["f32", [7, 2]]);
 });
 
 test("the results are parts of one branching, of the inputs that are given", () => {
