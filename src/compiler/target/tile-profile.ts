@@ -63,7 +63,7 @@ export interface SharedTile {
   readonly perLane: readonly [rows: number, columns: number];
   /** Tiles of each operand in shared memory: with two, one is multiplied while the next is loaded. */
   readonly buffers: 1 | 2;
-  /** Unrolled steps along the depth: a loop goes through as many as it can, and the rest comes after it. */
+  /** Unrolled steps along the depth: a loop goes through as many as it can, and the rest comes after it. With two buffers, all. */
   readonly unrolled: number;
   /**
    * A lane's columns lie apart, so that neighbouring lanes store neighbouring columns: for results whose rows are no whole

@@ -15,6 +15,7 @@ import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
 import { lanesOf, wideBytes } from "../target/shared-tile.js";
 import type { SharedTile } from "../target/tile-profile.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
+import { blockOf, productOrder } from "./product-order.js";
 import { storeElements } from "./product-result.js";
 import { storeRowResults } from "./row-results.js";
 import { Stage, type StagedOperand } from "./staged-operand.js";
@@ -107,7 +108,8 @@ function tileOrigin(
 
 /**
  * The lane's first row and column in the tile. 32 lanes that run in lockstep are arranged as 4 rows of 8: together they then
- * read the fewest different elements.
+ * read the fewest different elements. Each four of them are 2 rows of 2, so that neighbours share an element of one operand, and
+ * neighbouring pairs one of the other: f64 made 20.1 instead of 19.3 TFLOP/s on an H200, f32 47 instead of 46.5.
  */
 function laneOrigin(
   k: KernelBuilder,
@@ -119,50 +121,105 @@ function laneOrigin(
   const side = Math.min(8, laneColumns);
   const stack = Math.min(32 / side, laneRows);
   const lane = lowering.bind("lane", lanesOf(tile), k.lane);
-  const blocks = [laneRows / stack, laneColumns / side, stack, side];
-  const [blockRow, blockColumn, rowInBlock, columnInBlock] = unravel(lowering.space, lane, blocks);
-  const laneRow = lowering.indexValue(scale(plus(scale(blockRow, stack), rowInBlock), rowsTogether));
-  const laneColumn = lowering.indexValue(scale(plus(scale(blockColumn, side), columnInBlock), columnsTogether));
+  const [pair, couple] = [pairIn(stack), pairIn(side)];
+  const extents = [laneRows / stack, laneColumns / side, stack / pair, side / couple, pair, couple];
+  const [blockRow, blockColumn, rowPair, columnPair, inRows, inColumns] = unravel(lowering.space, lane, extents);
+  const row = plus(scale(plus(scale(blockRow, stack / pair), rowPair), pair), inRows);
+  const column = plus(scale(plus(scale(blockColumn, side / couple), columnPair), couple), inColumns);
+  const laneRow = lowering.indexValue(scale(row, rowsTogether));
+  const laneColumn = lowering.indexValue(scale(column, columnsTogether));
   return { lane, laneRow, laneColumn };
+}
+
+/** The lanes of a pair along an axis with so many of them; 1 where they do not make pairs. */
+const pairIn = (lanes: number): 1 | 2 => (lanes % 2 === 0 ? 2 : 1);
+
+/** A lane's sums, row by row, and its place in the tiles of both operands. */
+interface LaneSums {
+  readonly initial: readonly Value[];
+  readonly laneRow: Value;
+  readonly laneColumn: Value;
 }
 
 /** Sums over all tiles of the summation. While a tile is multiplied, the next one is loaded. */
 function sumTiles(kernel: SharedKernel, steps: number, laneRow: Value, laneColumn: Value): readonly Value[] {
-  const { k, lowering, arithmetic, tile, left, right } = kernel;
-  const i = (value: number) => k.constant("i32", value);
-  const first = i(0);
+  const { k, arithmetic, tile, left, right } = kernel;
+  const first = k.constant("i32", 0);
   const [leftStart, rightStart] = [left.load(first), right.load(first)];
-  left.write(leftStart, i(0));
-  right.write(rightStart, i(0));
+  left.write(leftStart, first);
+  right.write(rightStart, first);
   k.barrier();
   const [perRow, perColumn] = tile.perLane;
-  const initial = new Array<Value>(perRow * perColumn).fill(arithmetic.zero);
+  const sums: LaneSums = { initial: new Array<Value>(perRow * perColumn).fill(arithmetic.zero), laneRow, laneColumn };
+  if (steps === 1) return addTile(kernel, left.base(first, laneRow), right.base(first, laneColumn), sums.initial);
+  return tile.buffers === 2 ? sumInTwoBuffers(kernel, steps, sums) : sumInOneBuffer(kernel, steps, sums);
+}
+
+/** The tiles after those of a step. The last step loads its own again and does not use them: that is cheaper than a branch. */
+function loadNext({ k, left, right }: SharedKernel, now: Value, steps: number) {
+  const next = k.binary("min", k.binary("add", now, k.constant("i32", 1)), k.constant("i32", steps - 1));
+  const loaded = [left.load(next), right.load(next)] as const;
+  return {
+    /** Writes them to a buffer. */
+    writeTo(buffer: Value): void {
+      left.write(loaded[0], buffer);
+      right.write(loaded[1], buffer);
+    },
+  };
+}
+
+function sumInOneBuffer(kernel: SharedKernel, steps: number, { initial, laneRow, laneColumn }: LaneSums) {
+  const { k, lowering, left, right } = kernel;
+  const only = k.constant("i32", 0);
   const step = lowering.space.variable("step", steps);
-  return lowering.loop(step, steps, initial, (accumulators) => {
-    const now = lowering.indexValue(step);
-    const which = tile.buffers === 2 ? k.binary("and", now, i(1)) : i(0);
-    // The last round loads its own tile again and does not use it. That is cheaper than a branch.
-    const next = k.binary("min", k.binary("add", now, i(1)), i(steps - 1));
-    const [leftNext, rightNext] = steps > 1 ? [left.load(next), right.load(next)] : [[], []];
-    const totals = addTile(kernel, left.base(which, laneRow), right.base(which, laneColumn), accumulators);
-    if (steps > 1) {
-      if (tile.buffers === 1) k.barrier();
-      const other = tile.buffers === 2 ? k.binary("sub", i(1), which) : which;
-      left.write(leftNext, other);
-      right.write(rightNext, other);
-      k.barrier();
-    }
+  return lowering.loop(step, steps, initial, (sums) => {
+    const next = loadNext(kernel, lowering.indexValue(step), steps);
+    const totals = addTile(kernel, left.base(only, laneRow), right.base(only, laneColumn), sums);
+    k.barrier();
+    next.writeTo(only);
+    k.barrier();
     return totals;
   });
 }
 
+/**
+ * With two buffers lanes wait once a step. They read their elements one step of the depth ahead, the first of the next tile
+ * before they multiply the last of this one, so that nobody waits for shared memory after the barrier.
+ */
+function sumInTwoBuffers(kernel: SharedKernel, steps: number, { initial, laneRow, laneColumn }: LaneSums) {
+  const { k, lowering, tile, left, right } = kernel;
+  const i = (value: number) => k.constant("i32", value);
+  const [perRow, perColumn] = tile.perLane;
+  const elementsAt = (buffer: Value, at: number): Value[] => [
+    ...left.fragments(left.base(buffer, laneRow), at, perRow),
+    ...right.fragments(right.base(buffer, laneColumn), at, perColumn),
+  ];
+  const step = lowering.space.variable("step", steps);
+  const carried = lowering.loop(step, steps, [...initial, ...elementsAt(i(0), 0)], (values) => {
+    const now = lowering.indexValue(step);
+    const buffer = k.binary("and", now, i(1));
+    const other = k.binary("sub", i(1), buffer);
+    const next = loadNext(kernel, now, steps);
+    let sums: readonly Value[] = values.slice(0, initial.length);
+    let elements: readonly Value[] = values.slice(initial.length);
+    for (let at = 1; at <= tile.depth; at++) {
+      const isLast = at === tile.depth;
+      if (isLast) {
+        next.writeTo(other);
+        k.barrier();
+      }
+      const ahead = isLast ? elementsAt(other, 0) : elementsAt(buffer, at);
+      sums = addProducts(kernel, elements.slice(0, perRow), elements.slice(perRow), sums);
+      elements = ahead;
+    }
+    return [...sums, ...elements];
+  });
+  return carried.slice(0, initial.length);
+}
+
 /** Adds the products of one tile of each operand, from where the lane's part of it begins. */
-function addTile(
-  { k, arithmetic, tile, left, right }: SharedKernel,
-  leftBase: Value,
-  rightBase: Value,
-  start: readonly Value[],
-): readonly Value[] {
+function addTile(kernel: SharedKernel, leftBase: Value, rightBase: Value, start: readonly Value[]): readonly Value[] {
+  const { k, tile, left, right } = kernel;
   const [perRow, perColumn] = tile.perLane;
   const rounds = Math.floor(tile.depth / tile.unrolled);
   const add = (from: Value | null, accumulators: readonly Value[], steps: number) => {
@@ -172,10 +229,7 @@ function addTile(
     for (let at = 0; at < steps; at++) {
       const rows = left.fragments(bases[0], at, perRow);
       const columns = right.fragments(bases[1], at, perColumn);
-      totals = totals.map((sum, place) => {
-        const [r, c] = [Math.floor(place / perColumn), place % perColumn];
-        return arithmetic.step(rows[r], columns[c], sum);
-      });
+      totals = addProducts(kernel, rows, columns, totals);
     }
     return totals;
   };
@@ -186,6 +240,21 @@ function addTile(
       : k.loop(rounds, start, (round, totals) => add(from(round), totals, tile.unrolled));
   const rest = tile.depth % tile.unrolled;
   return rest === 0 ? looped : add(k.constant("i32", tile.depth - rest), looped, rest);
+}
+
+/** Adds the products of a lane's rows and columns to its sums. */
+function addProducts(
+  { arithmetic }: SharedKernel,
+  rows: readonly Value[],
+  columns: readonly Value[],
+  sums: readonly Value[],
+): readonly Value[] {
+  const totals = [...sums];
+  for (const [r, c] of productOrder(rows.length, columns.length, blockOf(arithmetic.type))) {
+    const place = r * columns.length + c;
+    totals[place] = arithmetic.step(rows[r], columns[c], sums[place]);
+  }
+  return totals;
 }
 
 /**

@@ -92,11 +92,11 @@ test("the rule's choice is the known candidate with the least estimate, and is a
   }
 });
 
-test("a slim product has tiles of its own width and depth", () => {
+test("a slim product has tiles of its own width, of its own depth and flat ones", () => {
   const [gpu] = profiles as [TileProfile];
   const own = allCandidates({ batch: 1, m: 100_003, k: 37, n: 53, dtype: "f32" }, gpu).filter(
     ({ tile }) => tile.kind === "shared" && tile.isSpread,
   );
-  assert.ok(own.length >= 3);
-  for (const { tile } of own) assert.deepEqual([tile.columns, tile.kind === "shared" && tile.depth], [56, 37]);
+  const extents = own.map(({ tile }) => `${tile.columns}×${tile.kind === "shared" && tile.depth}`);
+  assert.deepEqual([...new Set(extents)].sort(), ["56×37", "56×8"]);
 });

@@ -127,15 +127,15 @@ test("the table of a family holds for its devices alone, and every tiling in it 
   const card: TileProfile = { ...gpu, family: "nvidia" };
   for (const [each, rows] of [
     [shape(100_003, 37, 53), 64],
-    [shape(512, 512, 512, 64), 128],
+    [shape(512, 512, 512, 64), 64],
   ] as const) {
     const plan = planProduct({ ...each, orders: "nn" }, card)!;
     assert.deepEqual([plan.reason, plan.tile.rows], ["table", rows]);
     assert.equal(planProduct({ ...each, orders: "nt" }, card)!.reason, "rule");
     assert.equal(planProduct(each, gpu)!.reason, "rule");
     assert.equal(planProduct(each, { ...card, tuned: { [shapeClass(each)]: "32×32×16 of 4×4" } })!.reason, "tuned");
-    // A device without the room for the tile keeps to the rule.
-    assert.equal(planProduct(each, { ...card, sharedBytes: 8192 })!.reason, "rule");
+    // A device without the lanes for the tile keeps to the rule.
+    assert.equal(planProduct(each, { ...card, maxLanes: 64 })!.reason, "rule");
   }
 });
 

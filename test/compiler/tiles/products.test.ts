@@ -70,7 +70,7 @@ type PlainTile = Exclude<Tile, MatrixTile>;
 const tiles: Readonly<Record<string, readonly { readonly tile?: PlainTile; readonly isThorough: boolean }[]>> = {
   vulkan: [
     ...SHARED_VARIANTS.map(({ tile }) => ({ tile, isThorough: false })),
-    { tile: shared({ buffers: 2, depth: 8, unrolled: 4 }), isThorough: true },
+    { tile: shared({ buffers: 2, depth: 8, unrolled: 8 }), isThorough: true },
     // Lines of 7 and 24 units, which do not divide the lanes.
     { tile: shared({ columns: 24, depth: 7, unrolled: 7, perLane: [4, 3], isSpread: true }), isThorough: true },
     { tile: { kind: "registers", rows: 4, columns: 4 }, isThorough: true },

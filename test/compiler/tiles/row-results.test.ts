@@ -29,7 +29,7 @@ function rowsOf(x: Plain, y: Plain): number[][] {
 const tiles: readonly SharedTile[] = [
   SHARED_VARIANTS[1]!.tile,
   SHARED_VARIANTS[4]!.tile,
-  { ...SHARED_VARIANTS[3]!.tile, buffers: 2, depth: 8, unrolled: 4 },
+  { ...SHARED_VARIANTS[3]!.tile, buffers: 2, depth: 8, unrolled: 8 },
 ];
 
 /** Of the distances c - 2 x y, with c a number for each column. */
