@@ -16,7 +16,7 @@ export interface FamilyCosts {
   /** Cycles for adding the parts of a split summation: one more kernel, and its memory. */
   readonly splitCycles: number;
   readonly bytesPerCycle: number;
-  /** Slowdown where the last part is shorter than the others: every load tests for its end. */
+  /** Slowdown where the last part is shorter than the others, or the last step: every load tests for its end. */
   readonly raggedPart: number;
   /**
    * A multiprocessor with a share s of the workgroups it could hold computes at s to this power of its rate: few workgroups do

@@ -90,7 +90,8 @@ function cyclesOf<T extends SharedTile | MatrixTile>(
   // 128×262144 by 262144×128 on an H200: 33 TFLOP/s in 128 parts, 40 in 256. Measured for long sums only.
   const share = parts > 1 && length >= LONG_PART ? (residentGroups / resident) ** costs.residency : 1;
   const work = (residentGroups * rows * columns * depth) / (perCycle * efficiency * share);
-  const step = Math.max(costs.latency, work) * (parts * length === k ? 1 : costs.raggedPart);
+  const isRagged = parts * length !== k || length % depth !== 0;
+  const step = Math.max(costs.latency, work) * (isRagged ? costs.raggedPart : 1);
   const adding = parts === 1 ? 0 : costs.splitCycles + (batch * m * n * (parts + 1) * bytes) / costs.bytesPerCycle;
   return waves * steps * step + adding;
 }

@@ -6,7 +6,7 @@ import type { ProductShape } from "../../../src/compiler/tiles/product-shape.js"
 import { SEARCHED_VARIANTS, SHARED_VARIANTS, sharedCandidates } from "../../../src/compiler/tiles/shared-candidates.js";
 
 const large: TileProfile = { kind: "shared", sharedBytes: 1 << 20, maxLanes: 1024, units: 64 };
-const product: ProductShape = { batch: 1, m: 1000, k: 1000, n: 1000, dtype: "f32" };
+const product: ProductShape = { batch: 1, m: 1000, k: 1024, n: 1000, dtype: "f32" };
 const tilesOf = (shape: ProductShape, profile: TileProfile, isSearch: boolean) =>
   sharedCandidates(shape, profile, isSearch).map(({ tile }) => tile as SharedTile);
 
@@ -19,6 +19,20 @@ test("the rule compares the measured variants; a search tries the others as well
   const kinds = new Map(searched.map(({ tile, isKnown }) => [tile, isKnown]));
   for (const { tile } of SHARED_VARIANTS) assert.equal(kinds.get(tile), true);
   for (const { tile } of SEARCHED_VARIANTS) assert.equal(kinds.get(tile), false);
+});
+
+test("steps divide a summation that is no multiple of 16, and are whole vectors where its rows are", () => {
+  const depths = (k: number) => [...new Set(tilesOf({ ...product, k }, large, false).map(({ depth }) => depth))];
+  assert.deepEqual(depths(147), [16, 21]);
+  assert.deepEqual(depths(75), [16, 15]);
+  assert.deepEqual(depths(100), [16, 20]);
+  // 4 · 37: steps of 37 would be no whole vectors.
+  assert.deepEqual(depths(148), [16]);
+  assert.deepEqual(depths(149), [16]);
+  const wide = (k: number) => sharedCandidates({ ...product, m: 64, n: 401408, k }, large, false);
+  const best = (k: number) => wide(k).reduce((x, y) => (y.estimate < x.estimate ? y : x)).tile as SharedTile;
+  assert.equal(best(147).depth, 21);
+  assert.equal(best(144).depth, 16);
 });
 
 test("a tile needs its lanes and its memory; f64 needs twice the memory", () => {
