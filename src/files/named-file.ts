@@ -59,6 +59,9 @@ export async function readNamedText(operation: string, path: string): Promise<st
   }
 }
 
+/** A text without the mark of byte order that some programs begin files with. */
+export const withoutMark = (text: string): string => text.replace(/^\ufeff/, "");
+
 /** A regular file, to be read by parts. */
 export async function openNamed(
   operation: string,

@@ -2,7 +2,7 @@
  * Numbers in the bodies of loops and choices. A number is part of its body, where it folds, and so part of the program. A fit that is
  * repeated with another penalty or tolerance would need a program each time. So a body that comes back with other numbers takes those that
  * have changed from memory from then on, as graphs do with theirs (runtime/program-table.ts). control.ts asks for every loop and
- * choice that it makes; those that are traced for a derivative or for jit keep their numbers.
+ * choice that it makes. Those inside a jitted function keep their numbers: it is traced once.
  */
 import { isComplex, type Scalar } from "../core/dtype.js";
 import { remakeNode } from "../graph/build.js";
@@ -32,7 +32,7 @@ const MOST_FORMS = 256;
 /** Forms of more characters are not remembered: some thousand operations, which compile long and come back seldom. */
 const LONGEST_FORM = 65_536;
 
-/** Functions that run once for what they are part of; around any other transform, numbers stay where they are. */
+/** What may be around a loop. Inside other functions that are traced, to be compiled or written to files, numbers stay. */
 const PLAIN: ReadonlySet<string> = new Set(["scan", "forLoop", "whileLoop", "cond", "switchCase", "vmap"]);
 
 /** The same functions, with numbers that have changed since they were first seen among what is captured. */

@@ -6,7 +6,7 @@ import { checkString } from "../../core/arguments.js";
 import { FormatError } from "../../core/errors.js";
 import { formatShape, type Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { readNamedText } from "../../files/named-file.js";
+import { readNamedText, withoutMark } from "../../files/named-file.js";
 import { Draws, type DrawsOptions, STATISTICS } from "../draws/draws.js";
 import { whyNoName } from "../draws/names.js";
 import { DRAW_GROUPS, FIXED_GROUPS, type FixedArray, type InferenceData, STATISTIC_NAMES } from "./inference-data.js";
@@ -32,7 +32,7 @@ export function parseArviz(text: string, what = "parseArviz"): InferenceData {
   };
   let file: unknown;
   try {
-    file = JSON.parse(withJsonNumbers(text));
+    file = JSON.parse(withJsonNumbers(withoutMark(text)));
   } catch (error) {
     return fail(`no JSON (${(error as Error).message})`);
   }

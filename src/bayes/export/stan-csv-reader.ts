@@ -6,7 +6,7 @@
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { productOf, ravelIndex } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { readNamedText } from "../../files/named-file.js";
+import { readNamedText, withoutMark } from "../../files/named-file.js";
 import { Draws, STATISTICS } from "../draws/draws.js";
 import { whyNoName } from "../draws/names.js";
 import { STATISTIC_NAMES } from "./inference-data.js";
@@ -77,7 +77,7 @@ function readChain(text: string, path: string): ChainFile {
   const settings = new Map<string, string>();
   const rows: number[][] = [];
   let header: string[] | undefined;
-  for (const [i, line] of text.split("\n").entries()) {
+  for (const [i, line] of withoutMark(text).split("\n").entries()) {
     if (line.startsWith("#")) noteSetting(line, settings);
     else if (line.trim() === "") continue;
     else if (header) rows.push(readRow(line, header.length, `${path}, line ${i + 1}`));

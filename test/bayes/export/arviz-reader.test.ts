@@ -15,7 +15,7 @@ const refuses = (text: string, message: RegExp) =>
 
 test("the numbers that JSON lacks are read where they stand for numbers, and not in texts", () => {
   const { posterior: draws, coords } = parseArviz(
-    posterior('"x":[[NaN,Infinity,-Infinity,null,true,-0.0]]', ',"coords":{"s":["NaN","\\"Infinity\\"",NaN,3]}'),
+    `\ufeff${posterior('"x":[[NaN,Infinity,-Infinity,null,true,-0.0]]', ',"coords":{"s":["NaN","\\"Infinity\\"",NaN,3]}')}`,
   );
   assert.deepEqual([...draws.values("x")], [Number.NaN, Infinity, -Infinity, Number.NaN, 1, -0]);
   assert.deepEqual(coords, { s: ["NaN", '"Infinity"', Number.NaN, 3] });

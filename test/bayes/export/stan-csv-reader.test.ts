@@ -16,8 +16,10 @@ test("numbers are read as CmdStan writes them, and with the line ends of every s
   const cells = ["1", "-2.5", "+3", ".5", "7.", "1e3", "2.5E-3", "nan", "-nan", "inf", "+inf", "-inf", " 4 "];
   const expected = [1, -2.5, 3, 0.5, 7, 1000, 0.0025, Number.NaN, Number.NaN, Infinity, Infinity, -Infinity, 4];
   for (const end of ["\n", "\r\n"]) {
-    const draws = parseStanCsv([["# thin = 1 (Default)", "x", ...cells, ""].join(end)]);
-    assert.deepEqual([...draws.values("x")], expected);
+    for (const mark of ["", "\ufeff"]) {
+      const draws = parseStanCsv([mark + ["# thin = 1 (Default)", "x", ...cells, ""].join(end)]);
+      assert.deepEqual([...draws.values("x")], expected);
+    }
   }
 });
 

@@ -1,7 +1,7 @@
 /** Rearrangements against the index rule each stands for, applied by loops. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DType } from "../../../src/core/dtype.js";
+import type { DType, Scalar } from "../../../src/core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../../src/core/errors.js";
 import {
   arange,
@@ -14,6 +14,7 @@ import {
   tri,
   zeros,
 } from "../../../src/tensor/index.js";
+import { grad } from "../../../src/transforms/grad.js";
 import {
   count,
   describeOnTensorDevices,
@@ -152,6 +153,24 @@ describeOnTensorDevices("movement", () => {
       shapes.slice(0, 3),
     );
   }
+  test("what pads is any value of the dtype, and elements that are NaN stay beside it", () => {
+    const padded = (x: Tensor, value: Scalar) => Array.from(x.pad([[1, 2]], { value }).dataSync() as ArrayLike<Scalar>);
+    assert.deepEqual(padded(tensor([1, Number.NaN]), -0), [-0, 1, Number.NaN, -0, -0]);
+    assert.deepEqual(padded(tensor([1]), Number.NaN), [Number.NaN, 1, Number.NaN, Number.NaN]);
+    const large = 9007199254740993n;
+    assert.deepEqual(padded(tensor([1n]), large), [large, 1n, large, large]);
+    assert.deepEqual(padded(tensor([false]), true), [1, 0, 1, 1]);
+    assert.deepEqual(padded(tensor([1], { dtype: "c64" }), { re: 1, im: -2 }), [1, -2, 1, 0, 1, -2, 1, -2]);
+    assert.deepEqual(padded(tensor([3], { dtype: "u8" }), 255), [255, 3, 255, 255]);
+    const ct = grad((x: Tensor) =>
+      x
+        .pad([[1, 1]], { value: 5, interior: [1] })
+        .square()
+        .sum(),
+    )(tensor([1, 2]));
+    assert.deepEqual(ct.arraySync(), [2, 4]);
+  });
+
   test("pad by a value still does, and other modes are named when one is wrong", () => {
     assert.deepEqual(
       tensor([1, 2])
