@@ -52,7 +52,7 @@ const nvidia: Family = {
     "bf16 nn 1×8192×8192×8192": "matrix units 128×128×32 of 2×2",
     // 22.2 TFLOP/s; the rule's 20.
     "f64 nn 1×2048×2048×2048": "128×128×8 of 8×8 twice",
-    // 45.3 TFLOP/s; the rule's 44.8.
+    // 45 TFLOP/s; the rule's 44.5.
     "f32 nn 64×512×512×512": "64×128×16 of 8×8",
   },
 };

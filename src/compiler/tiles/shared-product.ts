@@ -109,7 +109,7 @@ function tileOrigin(
 /**
  * The lane's first row and column in the tile. 32 lanes that run in lockstep are arranged as 4 rows of 8: together they then
  * read the fewest different elements. Each four of them are 2 rows of 2, so that neighbours share an element of one operand, and
- * neighbouring pairs one of the other: f64 made 20.1 instead of 19.3 TFLOP/s on an H200, f32 47 instead of 46.5.
+ * neighbouring pairs one of the other: f64 made 20.1 instead of 19.3 TFLOP/s on an H200.
  */
 function laneOrigin(
   k: KernelBuilder,
