@@ -10,6 +10,7 @@ import { describeTiling, type ProductShape, shapeClass } from "../../../src/comp
 const MEASURED: readonly ProductShape[] = [
   { batch: 1, m: 100_001, k: 37, n: 53, dtype: "f32" },
   { batch: 1, m: 64, k: 100_352, n: 576, dtype: "f32", orders: "w74521072w3a4b865" },
+  { batch: 1, m: 128, k: 2048, n: 512, dtype: "f32", orders: "nt" },
   { batch: 1, m: 8192, k: 8192, n: 8192, dtype: "bf16" },
   { batch: 1, m: 2048, k: 2048, n: 2048, dtype: "f64" },
   { batch: 64, m: 512, k: 512, n: 512, dtype: "f32" },
