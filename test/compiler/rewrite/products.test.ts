@@ -18,7 +18,7 @@ const matrices = (m: number, k: number, n: number, dtype: DType = "f32") =>
 
 test("a large product stays one, with its tile; a small one is left to others", () => {
   const rewriter = productRewriter(tiles);
-  const [a, b] = matrices(512, 512, 512);
+  const [a, b] = matrices(2048, 2048, 2048);
   const made = rewriter.rewrite({}, [a, b])!;
   assert.equal(made.primitive, dot);
   assert.deepEqual(made.inputs, [a, b]);
@@ -58,7 +58,7 @@ test("partial results of half floats are f32; those of bools are joined by or", 
 });
 
 test("what is dear to compute is stored before tiles load it again and again; what is cheap, or in memory, is not", () => {
-  const [a, b] = matrices(512, 512, 512);
+  const [a, b] = matrices(2048, 2048, 2048);
   const storedFor = (left: Node, right: Node) => {
     const rewriter = productRewriter(tiles);
     rewriter.rewrite({}, [left, right]);
