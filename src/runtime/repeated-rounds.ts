@@ -3,10 +3,11 @@
  * different forms, and a program for each would be compiled for this one use. Their rounds are alike. So the backend stores
  * the values between two rounds, one round after the other, which takes one program for all lengths.
  *
- * The first graph may be no loop but work that is done again, as that of a network. When it comes a second time, it is compiled
- * as a whole, which fuses across rounds; that costs a third more than compiling it at once, at most. A loop seldom begins
- * twice. Other graphs are worth their own programs when they come again and again. What a differentiation made is left
- * whole: a step of training is one program.
+ * The first graph may be no loop but work that is done again, as that of a network or of a fit. When it comes a second time, it is
+ * compiled as a whole, which fuses across rounds; that costs a third more than compiling it at once, at most. A loop seldom begins
+ * twice. Where rounds add numbers up, it is whole the first time, too: kernels of one round and of many may add in other orders,
+ * and the same work should give the same bits. Other graphs are worth their own programs when they come again and again. What a
+ * differentiation made is left whole: a step of training is one program.
  */
 import { tensorBytes } from "../core/bytes.js";
 import { sameShape } from "../core/shape.js";
@@ -27,7 +28,7 @@ interface NewGraph {
 
 /** The graphs that repeat the same round. */
 interface Chain {
-  /** The first graph, if it is to be whole from its second time on. */
+  /** The first graph, if it is to be whole, from its second time on at the latest. */
   readonly first: number | null;
   /** How often each of the others came. */
   readonly times: Map<number, number>;
@@ -76,9 +77,10 @@ export class RepeatedRounds {
     const known = this.chains.get(rounds.key);
     if (!known) {
       const isSmall = bytes <= FIRST_BYTES;
+      const isLong = isSmall && rounds.count >= MANY_ROUNDS;
       forgetFirst(this.chains);
-      this.chains.set(rounds.key, { first: isSmall && rounds.count >= MANY_ROUNDS ? null : hash, times: new Map() });
-      return isSmall ? rounds.cuts : NONE;
+      this.chains.set(rounds.key, { first: isLong ? null : hash, times: new Map() });
+      return isLong || (isSmall && !rounds.addsUp) ? rounds.cuts : NONE;
     }
     if (known.first === hash) return NONE;
     const times = (known.times.get(hash) ?? 0) + 1;
@@ -103,6 +105,8 @@ function storedBytes(cuts: readonly (readonly Node[])[]): number {
 interface Rounds {
   readonly key: number;
   readonly count: number;
+  /** Some of its operations combine many elements: sums, products, routines. */
+  readonly addsUp: boolean;
   readonly cuts: readonly (readonly Node[])[];
 }
 
@@ -138,9 +142,12 @@ function roundsOf({ roots, order }: NewGraph): Rounds | null {
   const cuts: (readonly Node[])[] = first === start + period && start > 0 ? [valuesAt(start)] : [];
   for (let cut = first; cut <= Math.min(end, nodes.length - 1); cut += period) cuts.push(valuesAt(cut));
   const count = Math.floor((end - start) / period);
+  const addsUp = nodes
+    .slice(start, end)
+    .some(({ primitive: { kind } }) => kind !== "elementwise" && kind !== "movement");
   // A stencil repeats what it does for each neighbour, in a part of a round.
   if (count < SURE_ROUNDS && end - start < MOST_OF_GRAPH * nodes.length) return null;
-  return count < FEW_ROUNDS ? null : { key: keyOf(operations, first, period), count, cuts };
+  return count < FEW_ROUNDS ? null : { key: keyOf(operations, first, period), count, addsUp, cuts };
 }
 
 const ARRANGING: readonly Primitive[] = [reshape, expand, permute];

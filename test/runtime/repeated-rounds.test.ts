@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Node } from "../../src/graph/node.js";
-import { add, exp, mul, neg, sin, tanh } from "../../src/graph/primitives/elementwise.js";
+import { add, exp, mul, neg, sin, sub, tanh } from "../../src/graph/primitives/elementwise.js";
 import { expand, reshape } from "../../src/graph/primitives/movement.js";
 import { sum } from "../../src/graph/primitives/reduce.js";
 import { graphOf } from "../../src/runtime/program-table.js";
@@ -185,6 +185,16 @@ test("every length is cut between the rounds, where one value is alive; the firs
     assert.equal(cuts.length, expected, `${steps} rounds`);
     for (const cut of cuts) assert.ok(cut.length === 1 && cut[0]?.primitive === add);
   }
+});
+
+test("where rounds add numbers up, the first length is whole every time: the same work gives the same bits", () => {
+  const rounds = new RepeatedRounds(1e9);
+  const centred = (x: Node): Node => {
+    const total = make(reshape, [make(sum, [x], { axes: [0] })], { shape: [1] });
+    return make(tanh, [make(sub, [x, make(expand, [total], { shape: [32] })])]);
+  };
+  const counts = [7, 5, 7].map((steps) => cutsOf(rounds, looped(steps, centred), steps).length);
+  assert.deepEqual(counts, [0, 5, 0]);
 });
 
 test("cuts leave nothing of a round over, also where a round begins with a view of what is in memory", () => {

@@ -284,6 +284,8 @@ async function* fitting<Y, L, O extends object, M extends Readonly<Record<string
     await definition.checkSamples?.(operation, x, features, options);
     if (y) await definition.checkTargets?.(operation, y, options);
   };
+  // Samples that are an expression are computed first: as a part of other programs they would make another fit round differently.
+  for (const each of [x, y, weights]) each?.realize();
   const facts: Facts = { features, classes };
   const data: Data = { x, y, weights, groups, facts, signal: given.signal };
   const learning = await begun(() => definition.learn(data, options), check);

@@ -1,6 +1,7 @@
 /** Estimators: the checks that all must pass, on those that stand in no family of their own, and their runs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { random, type Tensor } from "../../../src/index.js";
 import {
   baggingRegressor,
   columnTransformer,
@@ -43,6 +44,14 @@ test("a run of a pipeline tells the progress of the step under way", async () =>
     [1, 2, ["baggingRegressor", 2, 2]],
     [2, 2, undefined],
   ]);
+});
+
+test("samples that are an expression are computed before anything is learned: a second fit has the same bits", async () => {
+  const x = random.normal(random.key(1, { device }), [13, 4]) as Tensor;
+  const y = Array.from({ length: 13 }, (_, i) => Math.sin(i));
+  const make = baggingRegressor({ estimator: ridge(), nEstimators: 3 });
+  const [first, second] = [await make.fit(x, y, { device }), await make.fit(x, y, { device })];
+  assert.deepEqual(await first.predict(x).array(), await second.predict(x).array());
 });
 
 test("refused values are told though learning them begins at once, and fails by them", async () => {
