@@ -25,8 +25,8 @@ export interface Fit {
 }
 
 /**
- * What a fit has learned, and what peers must find too, which is computed after the measurement: peers do not measure it either. Null
- * where they draw other random numbers.
+ * The results of a fit, and those that peers must find too. The latter are computed after the measurement, as by the peers; null where
+ * they draw other random numbers.
  */
 interface Found {
   readonly learned: readonly Tensor[];

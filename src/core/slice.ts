@@ -130,7 +130,7 @@ function rangeOf(slice: string | Slice, size: number, operation: string): AxisRa
   return sliceRange(from, to, step, size, operation);
 }
 
-/** What "start:stop:step" says; null for a part that is left out. */
+/** The numbers of "start:stop:step"; null for a part that is left out. */
 interface Bounds {
   readonly start: number | null;
   readonly stop: number | null;

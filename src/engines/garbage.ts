@@ -63,7 +63,7 @@ export function dearGarbageShare(heapBytes: number, isSharedWithCpu: boolean): n
   return share === 1 / 2 ? 4 / 5 : share;
 }
 
-/** What collections need of a device. */
+/** The functions of a device that collections call. */
 interface Collecting {
   usedBytes(): number;
   /** Collects new objects alone; returns how many buffers were freed. */

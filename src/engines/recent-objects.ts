@@ -4,7 +4,7 @@
  * unreachable members out of a WeakSet, and Node's `inspect` lists what is left there: it calls a method of each member. So each
  * object refers to a sign of its own in a WeakSet. A sign that is no longer listed is gone, and its object with it.
  *
- * Where `inspect` lists no members (Bun, Deno), nothing is watched.
+ * Nothing is watched where `inspect` lists no members (Bun, Deno).
  */
 import { inspect } from "node:util";
 

@@ -22,7 +22,7 @@ import { scaledWindow, type WindowChoice } from "./windows.js";
 export interface ResampleOptions {
   /** The axis of time; the first unless told, as in SciPy. */
   readonly axis?: number;
-  /** What the spectrum is multiplied by, none unless told: a window with its middle at frequency 0, or values by frequency, 0 first. */
+  /** A factor of the spectrum, none unless told: a window with its middle at frequency 0, or values by frequency, 0 first. */
   readonly window?: WindowChoice;
 }
 

@@ -32,7 +32,7 @@ const MOST_FORMS = 256;
 /** Forms of more characters are not remembered: some thousand operations, which compile long and come back seldom. */
 const LONGEST_FORM = 65_536;
 
-/** What may be around a loop. Inside other functions that are traced, to be compiled or written to files, numbers stay. */
+/** Functions that may be around a loop. Inside others that are traced, to be compiled or written to files, numbers stay. */
 const PLAIN: ReadonlySet<string> = new Set(["scan", "forLoop", "whileLoop", "cond", "switchCase", "vmap"]);
 
 /** The same functions, with numbers that have changed since they were first seen among what is captured. */

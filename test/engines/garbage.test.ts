@@ -52,7 +52,7 @@ function run(options: {
     if (budget.isSpent(kept + recent, result)) tidy();
     if (kept + recent + result > reserved && budget.isWorthwhile(kept + recent)) tidy();
     reserved = Math.max(reserved, kept + recent + result);
-    // What is dropped becomes garbage when the next result is made.
+    // A dropped result becomes garbage when the next one is made.
     most = Math.max(most, kept + recent - live);
     time += ms;
     work += ms;

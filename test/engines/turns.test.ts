@@ -16,7 +16,7 @@ import { runNode } from "../support/subprocess.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
 /**
- * What ran beside work while it took its time. A machine with other work may keep a process waiting for tenths of a second, so a
+ * Runs a trial, which tells what is wrong, or null. A machine with other work may keep a process waiting for tenths of a second, so a
  * trial may be repeated: work that holds the loop does so every time.
  */
 async function inOneOfThreeTrials(trial: () => Promise<string | null>): Promise<void> {

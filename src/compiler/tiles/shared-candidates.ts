@@ -74,7 +74,7 @@ const OTHER_DEPTHS = [24, 23, 22, 21, 20, 19, 18, 17, 15, 14, 13, 12, 28, 27, 26
  */
 function wholeStepVariants({ k }: ProductShape): SharedVariant[] {
   if (k % 16 === 0) return [];
-  // Where rows are whole vectors, steps are, too.
+  // Vectors of four that divide the rows of an operand divide its steps, too.
   const depth = OTHER_DEPTHS.find((each) => k % each === 0 && (k % 4 !== 0 || each % 4 === 0));
   if (depth === undefined) return [];
   return SHARED_VARIANTS.map((each) => ({ ...each, tile: { ...each.tile, depth, unrolled: depth } }));

@@ -103,8 +103,8 @@ export interface FitProgress {
 }
 
 /**
- * What was learned; or, where values must be read on the way, the work of learning it, which tells of its progress or does not. Such work
- * begins when the values of the samples have been checked. What only records tensors does not wait for that.
+ * The result of learning; or the work of learning, with or without progress, of kinds that read values on the way. Work begins when
+ * the values of the samples have been checked. Learning that only records tensors does not wait for that.
  */
 export type Learning<L> = L | (() => Promise<L>) | AsyncGenerator<FitProgress, L>;
 

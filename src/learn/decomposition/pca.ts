@@ -98,7 +98,7 @@ function logLikelihood(learned: PcaLearned, x: Tensor): Tensor {
 const outsideOf = (offset: Tensor, components: Tensor): Tensor =>
   offset.sub(offset.matmul(components.T).matmul(components)).square() as Tensor;
 
-/** What is known of samples besides their spectrum: their mean, and the centred samples, unless the spectrum is whole. */
+/** The facts of samples besides their spectrum: their mean, and the centred samples, unless the spectrum is whole. */
 interface Spread {
   readonly mean: Tensor;
   readonly offset: Tensor | null;

@@ -32,7 +32,7 @@ const [MOST_PARAMETERS, MOST_ELEMENTS] = [512, 2 ** 27];
 /** Rounds that take the damping of an equation out of its solution again. */
 const REFINEMENTS = 2;
 
-/** What a minimum depends on, with the weights of absolute values, [parameters], where there are any. */
+/** The arguments of a minimum, with the weights of absolute values, [parameters], if there are any. */
 interface Given<G> {
   readonly of: G;
   readonly l1: Tensor | null;

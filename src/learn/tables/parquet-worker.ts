@@ -5,7 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Cell } from "./table.js";
 
-/** What the thread starts with. */
+/** A file to decode: the data of a new thread. */
 export interface ParquetTask {
   readonly bytes: ArrayBuffer;
   /** All columns unless told. */
@@ -17,7 +17,7 @@ export interface ParquetTask {
   readonly progress: Int32Array;
 }
 
-/** What the thread answers. */
+/** The answer of a thread. */
 export type ParquetReport =
   | { readonly kind: "table"; readonly columns: readonly (readonly [name: string, cells: readonly Cell[]])[] }
   | { readonly kind: "missing"; readonly name: string; readonly names: readonly string[] }
@@ -149,5 +149,5 @@ globalThis.Array = FixedArray;
 decode(workerData as ParquetTask)
   .catch((error: unknown): ParquetReport => ({ kind: "failed", message: (error as Error).message }))
   .then((report) => parentPort?.postMessage(report))
-  // What cannot be sent has no business in a table.
+  // A cell that cannot be sent to the other thread is no cell of a table.
   .catch((error: unknown) => parentPort?.postMessage({ kind: "failed", message: (error as Error).message }));

@@ -56,7 +56,7 @@ export async function readWithPatience(path: string, { columns }: ParquetOptions
 
 const newProgress = (): Int32Array => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** What a thread makes of a file. It is ended when it has done nothing for so many seconds. */
+/** Decodes a file on a thread, which is ended when it has done nothing for so many seconds. */
 function decoded(task: ParquetTask, seconds: number): Promise<ParquetReport> {
   const worker = new Worker(new URL("./parquet-worker.js", import.meta.url), {
     name: "pumice-parquet",
@@ -87,7 +87,7 @@ function decoded(task: ParquetTask, seconds: number): Promise<ParquetReport> {
 const TICKS_PER_SECOND = 4;
 
 /**
- * Where a package lies for those who call this; undefined where it is not installed. A program that is bundled to CommonJS has no
+ * The address of a package as this module finds it; undefined if it is not installed. A program that is bundled to CommonJS has no
  * address, and its packages lie beside it.
  */
 function addressOf(name: string): string | undefined {

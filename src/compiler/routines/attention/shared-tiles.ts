@@ -166,7 +166,7 @@ export class SharedTiles implements Tiles<StagedRows> {
   readonly laneColumns: number;
   private readonly down: Value;
   private readonly aside: Value;
-  /** Where weights lie, and numbers that lanes of a row combine. */
+  /** The arrays of weights, and of the numbers that lanes of a row combine. */
   private readonly places: { weights: number; partial: number };
   private readonly weightPitch: number;
   private readonly partialPitch: number;

@@ -41,7 +41,7 @@ interface Across {
   readonly y: Num;
 }
 
-/** What a row has of the vector, and of the product, where a column has y and v. */
+/** A row's elements of the vector and of the product; a column's are called y and v. */
 interface Own {
   readonly ofY: Num;
   readonly ofV: Num;
