@@ -56,38 +56,32 @@ export function parseIndexing<I = never>(
   operation: string,
   tensors?: IndexTensors<I>,
 ): IndexItem<I>[] {
-  let [used, hasEllipsis] = [0, false];
-  for (let position = 0; position < args.length; position++) {
-    used += axesConsumed(args[position], position, operation, tensors);
-    if (args[position] !== "...") continue;
-    if (hasEllipsis) throw new ArgumentError(`${operation}: "..." can stand only once among the indices.`);
-    hasEllipsis = true;
-  }
+  const consumed = args.map((argument, position) => axesConsumed(argument, position, operation, tensors));
+  const used = consumed.reduce((sum, axes) => sum + axes, 0);
   if (used > shape.length) {
     throw new ShapeError(
       `${operation}: ${used} indices for shape ${formatShape(shape)}, which has ${shape.length} axes; leave some out.`,
     );
   }
+  const ellipses = args.filter((argument) => argument === "...").length;
+  if (ellipses > 1) throw new ArgumentError(`${operation}: "..." can stand only once among the indices.`);
 
   const items: IndexItem<I>[] = [];
   let axis = 0;
   const takeWholeAxes = (count: number) => {
     for (let i = 0; i < count; i++) items.push({ kind: "slice", axis, start: 0, step: 1, count: shape[axis++] });
   };
-  for (let position = 0; position < args.length; position++) {
-    const argument = args[position];
+  for (const [position, argument] of args.entries()) {
     if (argument === "...") takeWholeAxes(shape.length - used);
     else if (argument === newAxis) items.push({ kind: "newAxis" });
     else if (tensors?.isItem(argument)) {
-      const axes = axesConsumed(argument, position, operation, tensors);
-      items.push({ kind: "tensor", axis, axes, item: argument });
-      axis += axes;
+      items.push({ kind: "tensor", axis, axes: consumed[position], item: argument });
+      axis += consumed[position];
     } else if (typeof argument === "number") {
       items.push({ kind: "index", axis, index: normalizeIndex(argument, shape[axis], axis, operation) });
       axis++;
     } else {
-      const { start, step, count } = rangeOf(argument as SliceText | Slice, shape[axis], operation);
-      items.push({ kind: "slice", axis, start, step, count });
+      items.push({ kind: "slice", axis, ...rangeOf(argument as SliceText | Slice, shape[axis], operation) });
       axis++;
     }
   }
@@ -130,35 +124,14 @@ function rangeOf(slice: string | Slice, size: number, operation: string): AxisRa
   return sliceRange(from, to, step, size, operation);
 }
 
-/** The numbers of "start:stop:step"; null for a part that is left out. */
-interface Bounds {
-  readonly start: number | null;
-  readonly stop: number | null;
-  readonly step: number | null;
-}
-
-/** Slices that were read before: programs write few, and use them in every round of their loops. */
-const read = new Map<string, Bounds>();
-const MOST_READ = 1024;
-
-function boundsOf(text: string, operation: string): Bounds {
-  const known = read.get(text);
-  if (known) return known;
-  const parts = text.split(":");
-  if (parts.length < 2 || parts.length > 3) throw sliceError(text, operation);
-  const [start, stop, step = null] = parts.map((part) => readNumber(part, text, operation));
-  const bounds = { start, stop, step };
-  if (read.size >= MOST_READ) read.clear();
-  read.set(text, bounds);
-  return bounds;
-}
-
 /**
  * The range that "start:stop:step" selects of an axis, as Python's slice.indices does.
  * @internal for tests: the grammar of slices is compared with Python's
  */
 export function parseSlice(text: string, size: number, operation: string): AxisRange {
-  const { start, stop, step } = boundsOf(text, operation);
+  const parts = text.split(":");
+  if (parts.length < 2 || parts.length > 3) throw sliceError(text, operation);
+  const [start, stop, step = null] = parts.map((part) => readNumber(part, text, operation));
   return sliceRange(start, stop, step, size, operation);
 }
 
