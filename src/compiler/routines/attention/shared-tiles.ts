@@ -166,8 +166,8 @@ export class SharedTiles implements Tiles<StagedRows> {
   readonly laneColumns: number;
   private readonly down: Value;
   private readonly aside: Value;
-  /** The arrays of weights, and of the numbers that lanes of a row combine. */
-  private readonly places: { weights: number; partial: number };
+  /** The arrays of weights, and of the numbers that lanes of a row combine. A tight tile has both where its keys lie. */
+  private arrays: { readonly weights: number; readonly partial: number } | null;
   private readonly weightPitch: number;
   private readonly partialPitch: number;
 
@@ -185,8 +185,8 @@ export class SharedTiles implements Tiles<StagedRows> {
     this.aside = k.binary("irem", k.lane, k.constant("i32", aside));
     this.weightPitch = pitchOf(tile.columns, tile);
     this.partialPitch = tile.isTight ? this.weightPitch : aside;
-    const arrayOf = (pitch: number) => (tile.isTight ? -1 : k.array(type, tile.rows * pitch));
-    this.places = { weights: arrayOf(this.weightPitch), partial: arrayOf(this.partialPitch) };
+    const arrayOf = (pitch: number) => k.array(type, tile.rows * pitch);
+    this.arrays = tile.isTight ? null : { weights: arrayOf(this.weightPitch), partial: arrayOf(this.partialPitch) };
   }
 
   row(at: number): Value {
@@ -205,8 +205,13 @@ export class SharedTiles implements Tiles<StagedRows> {
     const hasWeights = this.tile.isTight === true && !isSummed;
     const size = hasWeights ? this.rows * this.weightPitch : 0;
     const staged = new StagedRows(this.k, rows, this.columns, this.type, this.tile, isSummed, size);
-    if (hasWeights) Object.assign(this.places, { weights: staged.array, partial: staged.array });
+    if (hasWeights) this.arrays = { weights: staged.array, partial: staged.array };
     return staged;
+  }
+
+  private get shared() {
+    if (!this.arrays) throw new Error("a tight tile of attention has no keys");
+    return this.arrays;
   }
 
   /** The place of a column of scores or operands in a row; `lane`: the row is that one, or a multiple of eight further. */
@@ -256,7 +261,7 @@ export class SharedTiles implements Tiles<StagedRows> {
 
   overRow(op: "max" | "add", values: readonly Value[]): readonly Value[] {
     const { k } = this;
-    const { partial } = this.places;
+    const { partial } = this.shared;
     const aside = this.tile.lanes[1];
     const starts = values.map((_, r) => k.binary("mul", this.row(r), k.constant("i32", this.partialPitch)));
     // The subgroup has read its weights, or the numbers that it combined last.
@@ -279,7 +284,7 @@ export class SharedTiles implements Tiles<StagedRows> {
     values.forEach((value, at) => {
       const row = k.binary("mul", this.row(Math.floor(at / laneColumns)), k.constant("i32", weightPitch));
       const place = this.placeIn(this.down, this.column(at % laneColumns));
-      k.set(this.places.weights, k.binary("add", row, place), value);
+      k.set(this.shared.weights, k.binary("add", row, place), value);
     });
   }
 
@@ -301,7 +306,7 @@ export class SharedTiles implements Tiles<StagedRows> {
           const first = k.binary("mul", round, i(VECTOR));
           const line = k.binary("add", firstRow, this.placeIn(this.down, first));
           const weights = Array.from({ length: laneRows }, (_, r) =>
-            k.getMany(this.places.weights, k.binary("add", line, i(r * apart)), VECTOR),
+            k.getMany(this.shared.weights, k.binary("add", line, i(r * apart)), VECTOR),
           );
           const start = k.binary("add", k.binary("mul", first, i(streamed.pitch)), firstColumn);
           let next = totals;
